@@ -43,8 +43,7 @@ COLUMNS = (
     "tasks.pairs.evaluate.EvaluationConfig",
     "tasks.recognition.make.DrawnSubsets",
     "tasks.recognition.probes.Predictions",
-    "tasks.prompts.items.Inference",
-    "tasks.prompts.items.Reasoning",
+    "tasks.prompts.items.Item",
     "results.comparisons.compare_models",
 )
 STATISTICS = """\

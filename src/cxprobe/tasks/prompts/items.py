@@ -93,9 +93,9 @@ def inference(
     """Return the item about a premise and a hypothesis that are related so; ``of`` is the name of its set."""
     premise_id = f"{construction}-{_digest(premise)}"
     id_ = f"{of}-{premise_id}-{_digest(hypothesis)}"
-    about = (control, "inference", "", template, reading, True, str(RELATIONS.index(relation)))
+    about = ("", template, reading, True, str(RELATIONS.index(relation)))
     wording = f"{construction} {template}" if template else id_
-    return Item(id_, of, construction, *about, premise_id, wording, premise, hypothesis)
+    return Item(id_, of, construction, control, "inference", *about, premise_id, wording, premise, hypothesis)
 
 
 def multiple_choice(
@@ -103,8 +103,8 @@ def multiple_choice(
 ) -> Item:
     """Return the item that a test makes of a frame; ``texts`` are text, question, a, b and, if known, facts."""
     id_ = f"{test}-{frame}"
-    about = (control, "reasoning", test, "", "", gold != "C", gold)
-    return Item(id_, of, construction, *about, frame, id_, "", "", *texts)
+    about = (test, "", "", gold != "C", gold)
+    return Item(id_, of, construction, control, "reasoning", *about, frame, id_, "", "", *texts)
 
 
 ItemKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
@@ -315,11 +315,13 @@ def render_inferences(items: ConstructionItems, construction: str) -> list[Item]
         Scivetti et al. 2025, experiments 1 (templatic) and 2 (challenge). There a hypothesis has the same relation to
         every premise; here it depends on the reading of the premise.
     """
-    rendered = list[Item]()
-    for (part, _), premise in items.inference.all_premises.items() if items.inference else ():
+    rendered, asked = list[Item](), items.inference
+    if asked is None:
+        return rendered
+    for (part, _), premise in asked.all_premises.items():
         of = ("challenge" if part == "challenge" else "templatic") + CONTROL * items.control
-        for name, gold in items.inference.golds(premise).items():
-            sentences = premise.sentence(), items.inference.hypothesis(name, premise)
+        for name, gold in asked.golds(premise).items():
+            sentences = premise.sentence(), asked.hypothesis(name, premise)
             rendered.append(inference(*sentences, gold, construction, of, name, premise.reading, control=items.control))
     return rendered
 

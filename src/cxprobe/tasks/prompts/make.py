@@ -28,7 +28,7 @@ from cxprobe.text.templates import Template, fill, slots_of
 
 ORDERS: Mapping[Literal["paper", "rotated"], tuple[str, ...]] = {"paper": (PAPER,), "rotated": (PAPER, "BCA", "CAB")}
 NO_EXAMPLES = "none"
-Drawn = tuple[int, str, Sequence[Item]]
+Shown = tuple[int, str, Sequence[Item]]
 """A number of shots, where their examples come from, and the examples."""
 
 
@@ -268,7 +268,8 @@ def continue_item(
         before = [fill(texts.text + answers[shown.gold], _fields(shown)) for shown in examples]
     else:
         texts = named(continuations.reasoning, name, "continuation")
-        answers, fields = {**texts.answers}, _fields(item, texts.neither or "", order)
+        fields = _fields(item, texts.neither or "", order)
+        answers = {str(letter): answer for letter, answer in texts.answers.items()}
     filled = {symbol: fill(answer, fields) for symbol, answer in answers.items()}
     return "\n\n".join([*before, fill(texts.text, fields)]), texts.anywhere, filled
 
@@ -425,7 +426,7 @@ def _draw_items(construction: str, material: Material, settings: MakePrompts, se
 
 def _asked(
     items: Sequence[Item],
-    shown: Sequence[Drawn],
+    shown: Sequence[Shown],
     prompts: Mapping[Kind, Mapping[str, Sequence[str]]],
     thoughts: Sequence[bool],
 ) -> Iterator[tuple[Item, Sequence[Item], dict[str, Any]]]:
@@ -445,11 +446,12 @@ def _asked(
                 parts = [item.id, prompt, str(shots), sources, "reasoned" if thought else "direct"]
                 if order not in ("", PAPER):  # with the paper's order the id is the same whichever others are asked
                     parts.append(order)
-                row = {"id": "/".join(parts), "item": item.id} | dict(zip(_ABOUT, item[1:], strict=False))
+                row: dict[str, Any] = {"id": "/".join(parts), "item": item.id}
+                row |= dict(zip(_ABOUT, item[1:], strict=False))
                 if order:
                     row["gold"] = shown_letter(item.gold, order)
-                row |= {"prompt": prompt, "shots": shots, "examples": sources}
-                yield item, examples, row | {"chain_of_thought": thought, "order": order}
+                how = {"prompt": prompt, "shots": shots, "examples": sources, "chain_of_thought": thought}
+                yield item, examples, row | how | {"order": order}
 
 
 _ABOUT = Item._fields[1:12]  # without texts
@@ -485,19 +487,19 @@ def build_tables(
     Raises:
         PromptError: A prompt or text is unknown, a source of examples is too small, or there is nothing to ask.
     """
-    texts, shown = settings.continuations, list[Drawn]()
+    texts, shown = settings.continuations, list[Shown]()
     for shots in settings.shots:
         sources = [material.sources[name] for name in shots.sources]
         only = construction if shots.of_the_construction else None
-        examples = choose_examples(sources, only, shots.number, seed=seed)
-        shown.append((shots.number, "+".join(shots.sources) or NO_EXAMPLES, examples))
+        of_shots = choose_examples(sources, only, shots.number, seed=seed)
+        shown.append((shots.number, "+".join(shots.sources) or NO_EXAMPLES, of_shots))
     few = [one for one in shown if one[0] <= texts.most_shots]
     if not few:
         raise PromptError(
             f"prompts.make.continuations.most_shots is {texts.most_shots}, but each entry of prompts.make.shots has "
             "more; raise the first, or add an entry with fewer shots"
         )
-    seen = {example.premise for _, _, examples in shown for example in examples}
+    seen = {example.premise for _, _, of_shots in shown for example in of_shots}
     unseen = [item for item in material.items if item.kind == "reasoning" or item.premise not in seen]
     drawn = _draw_items(construction, material._replace(items=unseen), settings, seed)
     orders, questions, choices, answers = ORDERS[settings.option_orders], [], [], []

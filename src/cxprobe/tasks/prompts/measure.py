@@ -21,10 +21,10 @@ from cxprobe.models.texts import ScoringConfig, distinct_texts
 from cxprobe.run.stage import Stage
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
-from cxprobe.tasks.prompts.params import PAPER, RELATIONS, Kind, PromptsStage
+from cxprobe.tasks.prompts.params import PAPER, RELATIONS, PromptsStage
 
 FOLDS = 5  # of the rules that learn the most frequent answer; a classifier has its own number
-SYMBOLS: Mapping[Kind, Sequence[str]] = {"inference": [*map(str, range(len(RELATIONS)))], "reasoning": [*PAPER]}
+SYMBOLS: Mapping[str, Sequence[str]] = {"inference": [*map(str, range(len(RELATIONS)))], "reasoning": [*PAPER]}
 NEGATION = re.compile(
     r"\b(?:no|not|never|none|nobody|nothing|nowhere|neither|nor|cannot|without)\b|n[’']t\b", re.IGNORECASE
 )
@@ -131,34 +131,33 @@ def _learn_in_folds(
     from sklearn.pipeline import make_pipeline
     from sklearn.tree import DecisionTreeClassifier
 
-    groups, folds, counts, weights = f"{CLUSTER}premise", FOLDS, FACTS, None
+    groups, folds = f"{CLUSTER}premise", FOLDS
+    model: Any = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
     if isinstance(spec, Classifier):
-        folds, counts, weights = spec.folds, spec.counts, "balanced"
+        folds = spec.folds
         if spec.folds_by == "template":
             groups = f"{CLUSTER}wording"
             items = items[items["template"] != ""]
+        both = items.assign(read=counted_texts(spec.counts, items[spec.kind.removesuffix("_only")].tolist()))
+        model = make_pipeline(ngram_counter(spec.counts), LogisticRegression(max_iter=1000, class_weight="balanced"))
     elif spec.kind == "facts_only":
         items = items[items["facts"] != ""]
+        exchanged = items.assign(read=_with_letters(items, "BA"), gold=items["gold"].replace({"A": "B", "B": "A"}))
+        both = pd.concat([items.assign(read=_with_letters(items, "AB")), exchanged])
+        model = make_pipeline(ngram_counter(FACTS), LogisticRegression(max_iter=1000))
+    else:
+        read = _READ[spec.kind]
+        texts = items[["premise", "hypothesis"]].itertuples(index=False, name=None)
+        both = items.assign(read=pd.Series([[read(*of_item)] for of_item in texts], items.index, dtype=object))
     names = sorted(set(items[groups]))
     order = generator_for(seed, "folds", of).permutation(len(names))
     fold_of = {names[index]: number % folds for number, index in enumerate(order)}
     if len(set(fold_of.values())) < 2:
         return items[:0], np.zeros((0, len(symbols)))
-    both, model = items, make_pipeline(ngram_counter(counts), LogisticRegression(max_iter=1000, class_weight=weights))
-    if isinstance(spec, Classifier):
-        both = items.assign(read=counted_texts(counts, items[spec.kind.removesuffix("_only")].tolist()))
-    elif spec.kind == "facts_only":
-        exchanged = items.assign(gold=items["gold"].replace({"A": "B", "B": "A"}))
-        both = pd.concat(
-            [items.assign(read=_with_letters(items, "AB")), exchanged.assign(read=_with_letters(items, "BA"))]
-        )
-    else:
-        read, model = _READ[spec.kind], DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
-        both = items.assign(read=[[read(*texts)] for texts in items[["premise", "hypothesis"]].to_numpy()])
     fold, rates = both[groups].map(fold_of).to_numpy(), pd.DataFrame(0.0, range(len(both)), [*symbols])
     for number in set(fold):
         train, test = both[fold != number], both[fold == number]
-        learner: Any = model if train["gold"].nunique() > 1 else DummyClassifier()
+        learner = model if train["gold"].nunique() > 1 else DummyClassifier()
         learner.fit(train["read"].tolist(), train["gold"])
         rates.loc[fold == number, [*learner.classes_]] = learner.predict_proba(test["read"].tolist())
     learnt = rates.to_numpy()

@@ -106,7 +106,7 @@ class PromptsTask(Task):
             faults.lint(path, [fault])
         section = params.section(PromptsParams) if params else None
         needed = section is None or bool(section.constructions)
-        named, before, contents = _named_prompts(section.make if section else None), len(faults.lines), []
+        named, before, contents = _named_prompts(section.make if section else None), len(faults.lines), list[Any]()
         for name, model in Wording.__annotations__.items():
             path = PROMPTS_FOLDER / f"{name}.yaml"
             load: Callable[[], Any] = partial(read_prompt_file, model, path)
@@ -183,7 +183,7 @@ class PromptsTask(Task):
         return [what] if names else []
 
 
-def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -> dict[str, Figure]:
+def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -> "dict[str, Figure]":
     """Draw the rates of all models, by name: by construction, and by test and prompt.
 
     By construction, those of the best prompt of each model and set are drawn, in the setting in which it is the best.
@@ -201,7 +201,7 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
     from cxprobe.results.dots import BEST_BASELINE, CONSTANT, dots  # matplotlib takes a second to import
     from cxprobe.tasks.prompts.evaluate import BY_TEST_AND_PROMPT, accuracies_by_setting
 
-    def draw(table: pd.DataFrame, title: str, rows: str, panels: str, marks: Mapping[str, pd.DataFrame]) -> "Figure":
+    def draw(table: pd.DataFrame, title: str, rows: str, panels: str, marks: dict[str, pd.DataFrame]) -> "Figure":
         constant = table.groupby([panels, rows], sort=False)["chance"].max().dropna().rename("accuracy").reset_index()
         ticks = {CONSTANT: constant} | marks
         return dots(table, title, rows=rows, colours="label", panels=panels, chance=None, marks=ticks)
@@ -244,13 +244,11 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
 def _named_prompts(make: MakePrompts | None) -> dict[str, dict[str, tuple[str, str]]]:
     """Return file of prompts -> key of params.yaml -> the section of the file, and the name of the prompt."""
     named: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in Wording._fields}
-    for kind in ("inference", "reasoning") if make else ():
-        for file, section, key, holder in (
-            (kind, "prompts", f"{kind}_prompts", make),
-            ("continuations", kind, f"continuations.{kind}", make.continuations),
-        ):
-            for number, name in enumerate(getattr(holder, key.removeprefix("continuations."))):
-                named[file][f"prompts.make.{key}[{number}]"] = (section, name)
+    for kind in ("inference", "reasoning"):
+        for number, name in enumerate(getattr(make, f"{kind}_prompts", [])):
+            named[kind][f"prompts.make.{kind}_prompts[{number}]"] = ("prompts", name)
+        for number, name in enumerate(getattr(make and make.continuations, kind, [])):
+            named["continuations"][f"prompts.make.continuations.{kind}[{number}]"] = (kind, name)
     return named
 
 
