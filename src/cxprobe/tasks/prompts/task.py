@@ -204,12 +204,12 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
     def draw(table: pd.DataFrame, title: str, rows: str, panels: str, marks: dict[str, pd.DataFrame]) -> "Figure":
         constant = table.groupby([panels, rows], sort=False)["chance"].max().dropna().rename("accuracy").reset_index()
         ticks = {CONSTANT: constant} | marks
+        reasoned = table["chain_of_thought"].astype(str).map({"True": ", reasoned", "False": ""})
+        table = table.assign(label=table["model"].map(names) + reasoned)
         return dots(table, title, rows=rows, colours="label", panels=panels, chance=None, marks=ticks)
 
     names = {one.slug: one.label if one.is_asked else f"{one.label}, {score}" for one in members}
     baselines, mocks = ([one.slug for one in members if getattr(one, kind)] for kind in ("is_baseline", "is_mock"))
-    reasoned = rates["chain_of_thought"].map({"True": ", reasoned"}).fillna("")
-    rates = rates.assign(label=rates["model"].map(names) + reasoned)
     accuracies = accuracies_by_setting(rates)
     is_baseline, is_mock = accuracies["model"].isin(baselines), accuracies["model"].isin(mocks)
     of_baselines = best_baseline(
