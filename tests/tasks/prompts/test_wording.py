@@ -128,7 +128,8 @@ def test_the_options_of_a_multiple_choice_item_are_its_answers_or_are_listed_in_
         ("inference.plain", "answers", PLAIN["answers"] | {"neutral": "May"}, "must begin with a space"),
         ("inference.plain", "answers", PLAIN["answers"] | {"neutral": " No."}, "is listed more than once"),
         ("reasoning.question", "answers", {"A": " {b}", "B": " {a}", "C": " no"}, "answer A may have no field but {a}"),
-        ("reasoning.question", "neither", "Nobody knows.", "neither is the third option of a text that lists"),
+        ("reasoning.question", "neither", "Nobody knows.", "exactly the fields {a}, {b}, {c}, {question}, {text}"),
+        ("reasoning.question", "text", "{text} {question} {a} {b}?", "neither is the third option of a text that"),
     ],
 )
 def test_a_text_that_cannot_be_filled_or_joined_is_refused(prompts, name, key, value, message):

@@ -250,18 +250,18 @@ class ReasoningFrame(Closed):
 
     def variants(self) -> Iterator[tuple[str, str, str, str]]:
         """Yield each test's name, its text, its question and the answer, "R1", "R2" or "" where nothing follows."""
-        rule, facts, question = self.rule, self.facts, self._text(self.question)
-        yield "base", self._text(rule, facts), question, "R1"
-        yield "recency", self._text(facts, rule), question, "R1"
+        rule, facts, question = self.rule, self.facts, self.words(self.question)
+        yield "base", self.words(rule, facts), question, "R1"
+        yield "recency", self.words(facts, rule), question, "R1"
         if self.swapped is not None:
-            yield "vocabulary", self._text(self.swapped, facts), question, "R2"
-        yield "name", self._text(rule, facts, order=(1, 0, 2, 3)), question, "R2"
-        yield "short", self._text(facts), question, ""
+            yield "vocabulary", self.words(self.swapped, facts), question, "R2"
+        yield "name", self.words(rule, facts, order=(1, 0, 2, 3)), question, "R2"
+        yield "short", self.words(facts), question, ""
         # The options are named too, with the facts that decide nothing: else their absence tells the answer.
-        others = f"{self._text(rule, facts, order=(2, 3, 0, 1))} {self._text(self.other_facts)}"
+        others = f"{self.words(rule, facts, order=(2, 3, 0, 1))} {self.words(self.other_facts)}"
         yield "other-names", others, question, ""
-        yield "other-property", self._text(rule, self.other_facts), question, ""
-        yield "nonce", self._text(rule, self.nonce_facts), question, ""
+        yield "other-property", self.words(rule, self.other_facts), question, ""
+        yield "nonce", self.words(rule, self.nonce_facts), question, ""
 
     def without_construction(self) -> "ReasoningFrame":
         """Return the frame with rules that say only what stands beside the construction."""
@@ -272,7 +272,7 @@ class ReasoningFrame(Closed):
         """Return the words of a referent, from 0."""
         return filler_words(self.referents[number])
 
-    def _text(self, *parts: str, order: Sequence[int] = (0, 1, 2, 3)) -> str:
+    def words(self, *parts: str, order: Sequence[int] = (0, 1, 2, 3)) -> str:
         """Return the parts as a text in which R1 to R4 are the referents in this order."""
         referents = {f"R{number}": self.referents[index] for number, index in enumerate(order, 1)}
         return " ".join(render(part, referents) for part in parts if part)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import pandas as pd
 from pydantic import Field, StringConstraints, model_validator
@@ -91,45 +91,46 @@ class ReasoningPrompts(_Prompts):
 class _Continuation(Closed):
     """A text and its continuation for each answer."""
 
+    symbols: ClassVar[Sequence[str]]
+    """The keys of answers."""
     text: Template
     """The text before the answer."""
     anywhere: Annotated[Template, Field(min_length=1)]
     """A text before the answers that says nothing about the item."""
+    answers: Mapping[Any, Template]
 
-    def check(self, answers: Mapping[Any, str], symbols: Sequence[str], fields: set[str]) -> None:
-        """Refuse texts that cannot be joined, or that leave out a part of the item.
+    @property
+    def fields(self) -> set[str]:
+        """The fields that the text and the answers have together."""
+        return {"premise", "hypothesis"}
 
-        Raises:
-            ValueError: The message has the text and what is wrong with it.
-        """
-        if set(answers) != set(symbols):
-            raise ValueError(f"answers has {', '.join(answers)}; give {', '.join(symbols)}")
-        for name, answer in answers.items():
+    @model_validator(mode="after")
+    def _can_be_joined(self) -> "_Continuation":
+        if {*self.answers} != {*self.symbols}:
+            raise ValueError(f"answers has {', '.join(self.answers)}; give {', '.join(self.symbols)}")
+        distinct([*self.answers.values()])
+        for name, answer in self.answers.items():
             if not answer.startswith(" ") or not answer.strip():
                 raise ValueError(f"answers.{name}: {answer!r} must begin with a space, followed by a word")
         for key, text in (("text", self.text), ("anywhere", self.anywhere)):
             if not text.strip() or text != text.rstrip():
                 raise ValueError(f"{key}: {text!r} must not be empty or end in a space; the answers begin with one")
-        taken = {slot for text in (self.text, *answers.values()) for slot in slots_of(text)}
-        if taken != fields or slots_of(self.anywhere):
-            wanted = ", ".join(f"{{{name}}}" for name in sorted(fields))
+        taken = {slot for text in (self.text, *self.answers.values()) for slot in slots_of(text)}
+        if taken != self.fields or slots_of(self.anywhere):
+            wanted = ", ".join(f"{{{name}}}" for name in sorted(self.fields))
             raise ValueError(
                 f"text and answers together must have exactly the fields {wanted}, and anywhere must have none; "
                 f"found {sorted(taken)} and {slots_of(self.anywhere)}"
             )
+        return self
 
 
 class InferenceContinuation(_Continuation):
     """A text about a premise and a hypothesis."""
 
+    symbols = RELATIONS
     answers: dict[Relation, Template]
     """Relation -> how the text continues."""
-
-    @model_validator(mode="after")
-    def _can_be_filled(self) -> "InferenceContinuation":
-        self.check(self.answers, RELATIONS, {"premise", "hypothesis"})
-        distinct([*self.answers.values()])
-        return self
 
 
 class ReasoningContinuation(_Continuation):
@@ -139,22 +140,21 @@ class ReasoningContinuation(_Continuation):
     are what is shown first, second and last.
     """
 
+    symbols = PAPER
     answers: dict[Literal["A", "B", "C"], Template]
     """Option -> how the text continues."""
     neither: str | None = None
     """In a text that lists the options, the one that there is not enough information; absent in others."""
 
     @property
-    def lists_options(self) -> bool:
-        """Whether the text shows the options, so that they have an order."""
-        return bool({*slots_of(self.text)} & {"a", "b", "c"})
+    def fields(self) -> set[str]:
+        """The fields that the text and the answers have together."""
+        return {"text", "question", "a", "b", *("c" * (self.neither is not None))}
 
     @model_validator(mode="after")
-    def _can_be_filled(self) -> "ReasoningContinuation":
-        if self.lists_options != (self.neither is not None):
+    def _names_or_lists_options(self) -> "ReasoningContinuation":
+        if bool({*slots_of(self.text)} & {"a", "b", "c"}) != (self.neither is not None):
             raise ValueError("neither is the third option of a text that lists {a}, {b} and {c}; give both, or none")
-        fields = {"text", "question", "a", "b", *("c" * self.lists_options)}
-        self.check(self.answers, PAPER, fields)
         for letter, answer in self.answers.items():
             if {*slots_of(answer)} - {letter.lower()}:
                 raise ValueError(f"answer {letter} may have no field but {{{letter.lower()}}}")
@@ -512,7 +512,7 @@ def build_tables(
         question, fields = ask_item(item, row["prompt"], wording, examples, **how)
         questions.append(row | {"question": question} | {f"option_{letter}": fields[letter] for letter in "abc"})
     listing = {
-        name: orders if named(wording.continuations.reasoning, name, "continuation").lists_options else (PAPER,)
+        name: orders if named(wording.continuations.reasoning, name, "continuation").neither else (PAPER,)
         for name in texts.reasoning
     }
     prompts = {"inference": dict.fromkeys(texts.inference, ("",)), "reasoning": listing}

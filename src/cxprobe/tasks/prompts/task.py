@@ -302,14 +302,9 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
     """
     for name in asked.hypotheses:
         golds = [gold[name] for gold in map(asked.golds, asked.premises) if name in gold]
-        relation, number = Counter(golds).most_common(1)[0]
-        if len(golds) >= FEWEST_FOR_SHARES and number > MOST_OF_A_RELATION * len(golds):
-            share = f"{number} of {len(golds)} premises ({number / len(golds):.0%})"
-            yield Fault(
-                ("hypotheses", name),
-                f"the hypothesis '{name}' has the relation {relation} to {share}, so that it tells the answer; at most "
-                f"{MOST_OF_A_RELATION:.0%} are allowed: write premises to which it has another",
-            )
+        for relation, share in _too_often(golds, MOST_OF_A_RELATION):
+            what = f"the hypothesis '{name}' tells the answer: its relation is {relation} to {share}"
+            yield Fault(("hypotheses", name), f"{what}; write premises to which it has another")
     asked_about = list[tuple[Keys, str]]()
     keys: Keys
     for keys, premise in asked.all_premises.items():
@@ -348,23 +343,21 @@ def lint_reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[Fault]:
     for number, frame in enumerate(frames):
         yield from (fault.below(number) for fault in dict.fromkeys(_faults_of_frame(frame)))
     for part in ("rule", *_FACTS):
-        for number, known, text in repeated((number, _in_words(frame, part)) for number, frame in enumerate(frames)):
+        for number, known, text in repeated(
+            (number, frame.words(getattr(frame, part))) for number, frame in enumerate(frames)
+        ):
             yield Fault((number, part), f"{part}: {text!r} is in frame {known} (counted from 0) too; replace it")
-    # R1 is right in the base test.
     firsts = [match[1] for frame in frames if (match := _REFERENT.search(frame.facts))]
-    for referent, answer in (("R1", "right"), ("R2", "wrong")):
-        if len(firsts) >= FEWEST_FOR_SHARES and (number := firsts.count(referent)) > MOST_NAMED_FIRST * len(firsts):
-            yield Fault(
-                (),
-                f"the facts of {number} of {len(firsts)} frames name {referent} first, who is {answer}; at most "
-                f"{MOST_NAMED_FIRST:.0%} are allowed: let every second frame name R2 first",
-            )
+    for referent, share in _too_often(firsts, MOST_NAMED_FIRST):
+        yield Fault((), f"{referent} is named first by the facts of {share}; let every second frame name R2 first")
 
 
-def _in_words(frame: ReasoningFrame, part: str) -> str:
-    """Return a part with its referents' words."""
-    text: str = getattr(frame, part)
-    return _REFERENT.sub(lambda match: frame.option(int(match[1][1]) - 1), text)
+def _too_often(values: Sequence[str], most: float) -> Iterator[tuple[str, str]]:
+    """Yield the most frequent value, and its share in words, if it is more than ``most`` of many values."""
+    for value, number in Counter(values).most_common(1) if len(values) >= FEWEST_FOR_SHARES else ():
+        if number > most * len(values):
+            share = f"{number} of {len(values)} ({number / len(values):.0%}), and at most {most:.0%} are allowed"
+            yield value, share
 
 
 def _faults_of_frame(frame: ReasoningFrame) -> Iterator[Fault]:
