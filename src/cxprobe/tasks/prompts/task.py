@@ -343,9 +343,7 @@ def lint_reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[Fault]:
     for number, frame in enumerate(frames):
         yield from (fault.below(number) for fault in dict.fromkeys(_faults_of_frame(frame)))
     for part in ("rule", *_FACTS):
-        for number, known, text in repeated(
-            (number, frame.words(getattr(frame, part))) for number, frame in enumerate(frames)
-        ):
+        for number, known, text in repeated(enumerate(frame.words(getattr(frame, part)) for frame in frames)):
             yield Fault((number, part), f"{part}: {text!r} is in frame {known} (counted from 0) too; replace it")
     firsts = [match[1] for frame in frames if (match := _REFERENT.search(frame.facts))]
     for referent, share in _too_often(firsts, MOST_NAMED_FIRST):
