@@ -28,7 +28,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from cxprobe.project.presets import preset_text
+from cxprobe.cli.init import preset_text
 
 ROOT = Path(__file__).parent.parent
 RECORDED = preset_text("recorded", ROOT / "presets")

@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from cxprobe.errors import ProbeError
-from cxprobe.probing import Fitting, Regularisation, fit_and_predict, for_each_layer
+from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_probe, for_each_layer, predict_held_out
 
 RIDGE = Regularisation(C=1.0, standardise=False)
 
@@ -16,7 +19,10 @@ def blobs(n: int, dimensions: int = 8, shift: float = 1.0, seed: int = 0):
 
 
 def fit(x, y, test, regularisation=RIDGE, max_iter=1000):
-    return fit_and_predict(x, y, test, regularisation, Fitting(max_iter, 0, "toy, layer 1"))
+    folds = [(np.arange(len(x)), np.arange(len(x), len(x) + len(test)))]
+    labels = np.append(y, np.zeros(len(test), dtype=bool))
+    fitting = Fitting(max_iter, 0, "toy, layer 1")
+    return predict_held_out(np.concatenate([x, test]), labels, folds, regularisation, fitting)[len(x) :]
 
 
 def test_a_probe_is_scikit_learns_logistic_regression():
@@ -53,6 +59,31 @@ def test_a_probe_that_does_not_converge_is_an_error_with_its_place():
         fit(x * 100, y, x, max_iter=2)
 
 
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize("names", [2, 3])
+def test_counts_of_any_labels_give_exactly_scikit_learns_probabilities(names, class_weight):
+    rng = np.random.default_rng(0)
+    counts, labels = (
+        csr_array(rng.poisson(0.3, (90, 40)).astype(float)),
+        np.array(["a", "b", "c"])[rng.integers(0, names, 90)],
+    )
+    probe = fit_probe(counts, labels, RIDGE, Fitting(1000, 0, "toy"), class_weight)
+    oracle = LogisticRegression(max_iter=1000, class_weight=class_weight).fit(counts, labels)
+    np.testing.assert_array_equal(probe.predict_proba(counts), oracle.predict_proba(counts))
+    assert probe.classes_.tolist() == sorted({*labels})
+
+
+def test_each_fold_predicts_what_it_holds_out_and_one_label_alone_is_all_there_is_to_learn():
+    x, y = blobs(60)
+    y[40:] = True
+    folds = [(np.arange(20, 60), np.arange(10)), (np.arange(40, 60), np.arange(10, 20))]
+    found = predict_held_out(x, y, folds, RIDGE, Fitting(1000, 0, "toy"))
+    oracle = LogisticRegression(tol=1e-10).fit(x[20:].astype(np.float64), y[20:]).predict_proba(x[:10])[:, 1]
+    np.testing.assert_allclose(found[:10], oracle, rtol=1e-5)
+    assert found[10:20].tolist() == [1.0] * 10
+    assert np.isnan(found[20:]).all()
+
+
 def layers():
     x, y = blobs(300)
     noise = np.random.default_rng(3).normal(size=x.shape).astype(np.float32)
@@ -61,8 +92,8 @@ def layers():
 
 def probe_one(labels):
     def work(layer, vectors):  # names nothing of this module, which other processes cannot import
-        how = Regularisation(C=1.0, standardise=False), Fitting(1000, 0, "toy")
-        return layer, fit_and_predict(vectors[:200], labels[:200], vectors[200:], *how)
+        fold, how = (np.arange(200), np.arange(200, 300)), Regularisation(C=1.0, standardise=False)
+        return layer, predict_held_out(vectors, labels, [fold], how, Fitting(1000, 0, "toy"))[200:]
 
     return work
 
@@ -79,3 +110,29 @@ def test_each_layer_has_work_of_its_own_however_much_is_done_at_a_time(tmp_path,
     accuracy = ((np.stack(found) > 0.5) == y[200:]).mean(axis=1)
     assert accuracy[0] < 0.65
     assert accuracy[1] > 0.9
+
+
+def cut(labels: list[bool], templates: list[str], most: int) -> list:
+    return cut_folds(np.array(labels, dtype=bool), np.array(templates, dtype=object), most, seed=1)
+
+
+def test_there_are_fewer_folds_where_a_label_has_few_templates():
+    assert len(cut([True] * 6 + [False] * 9, list("abcdef") + list("ggghhhiii"), 5)) == 3
+
+
+@pytest.mark.parametrize("templates", ["ab", "aabb", "aaab"])
+def test_there_are_no_folds_where_a_label_has_one_template(templates):
+    half = len(templates) // 2
+    assert cut([True] * half + [False] * half, list(templates), 5) == []
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 6)), max_size=30), st.integers(2, 6))
+def test_folds_are_apart_in_templates_and_train_on_both_labels(sentences, most):
+    labels, templates = [label for label, _ in sentences], [f"t{number}" for _, number in sentences]
+    held_out = []
+    for train, held in cut(labels, templates, most):
+        assert set(train) | set(held) == set(range(len(sentences)))
+        assert not {templates[row] for row in train} & {templates[row] for row in held}
+        assert {labels[row] for row in train} == {True, False}
+        held_out += held.tolist()
+    assert len(held_out) == len(set(held_out))

@@ -67,6 +67,24 @@ a preset.
 LINK = re.compile(r"(!?)\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s]+)\)")
 
 
+WORDS = """\
+# Words
+
+Each word has one meaning, in params.yaml, tables, pages and code. The last column says where the code has it.
+
+| word | meaning | in the code |
+|---|---|---|
+"""
+
+
+def describe_words(root: Path) -> str:
+    """Return the page of docs/words.tsv."""
+    with (root / "docs" / "words.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    lines = [f"| {row['word']} | {row['definition']} | `{row['in the code'].replace(':', '.')}` |" for row in rows]
+    return WORDS + "\n".join(lines) + "\n"
+
+
 def generated_pages(root: Path = ROOT) -> Mapping[str, str]:
     """Return every page that is made or taken from elsewhere: its place in the site and its Markdown."""
     made = {
@@ -74,6 +92,7 @@ def generated_pages(root: Path = ROOT) -> Mapping[str, str]:
         "reference/commands.md": describe_commands(),
         "reference/formats.md": describe_formats(root),
         "reference/presets.md": describe_presets(root),
+        "reference/words.md": describe_words(root),
     }
     return made | {place: (root / source).read_text() for place, source in TAKEN.items()}
 

@@ -31,8 +31,9 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from tqdm.auto import tqdm
 
+from cxprobe import stats, survey
+from cxprobe.constructions import construction_names
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
-from cxprobe.constructions.names import construction_names
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.reading import shown
@@ -40,10 +41,9 @@ from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
 from cxprobe.models import causal, embedding, language_models, masked, scoring
 from cxprobe.models.affinity import Affinity, causal_affinity, masked_affinity
-from cxprobe.models.candidates import MASK, candidate_log_probabilities
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
-from cxprobe.models.checks import unknown_tokens
-from cxprobe.models.embedding import pool_texts, tokenise
+from cxprobe.models.masked import candidate_log_probabilities
+from cxprobe.models.measuring import unknown_tokens
 from cxprobe.models.pairs import check_scored, member_texts, texts_of_pairs
 from cxprobe.models.params import Bos, Dtype, Member, ModelSpec, SchemeName
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
@@ -51,51 +51,34 @@ from cxprobe.models.texts import (
     PAIR_COLUMNS,
     ScoringConfig,
     TokenScores,
+    encode_inputs,
     pair_table,
     pairs_of,
     token_table,
     without_gaps,
 )
 from cxprobe.project.bundled import bundled_files
-from cxprobe.project.constructions import read_constructions
-from cxprobe.project.folder import bundled_models, require_construction
-from cxprobe.results.findings import findings_of, lead_findings
+from cxprobe.project.constructions import read_constructions, require_construction
+from cxprobe.results import sentences as words
+from cxprobe.results.findings import estimate_of, lead_findings
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import as_written
-from cxprobe.results.sentences import by_model, headline, in_sum
+from cxprobe.results.task import findings_of
 from cxprobe.results.verdict import BESIDE_CONTROL, effects_of, frames_needed, verdicts_on
+from cxprobe.results.words import with_interval
 from cxprobe.seeding import SEED, generator_for
-from cxprobe.stats import (
-    CLUSTER,
-    FEWEST_WORDINGS,
-    UNIT,
-    Estimate,
-    cluster_columns,
-    clusters_by,
-    credit,
-    credits_of_margins,
-    estimate_rate,
-    mean_by,
-    rate_by,
-)
-from cxprobe.survey import (
-    SCORE_OF_FORM,
-    decided_by_baselines,
-    simple_baselines,
-    survey_pairs,
-    survey_rates,
-    surveyed_constructions,
-)
+from cxprobe.stats import CLUSTER, UNIT, Estimate, cluster_columns, clusters_by, rate_by
 from cxprobe.tasks.contrasts.contrast import frame_contrasts
 from cxprobe.tasks.pairs import benchmarks
 from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import FORM, MakePairs, PerCell, ScoreName
-from cxprobe.tasks.pairs.sources import OWN_PAIRS, with_units
+from cxprobe.tasks.pairs.sources import FRAME, OWN_PAIRS, with_units
+from cxprobe.text import WORD_MASK
 
 if TYPE_CHECKING:
-    from cxprobe.results.overview import Picture
+    from cxprobe.results.plots import Picture
 
 _NGRAMS = bundled_files() / "models" / "mini-ngrams"
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
@@ -122,9 +105,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         """Return the accuracy with its interval, the number of pairs, and how many clusters the interval rests on."""
-        rate = self.accuracy
-        interval = f"{100 * rate.value:.1f} % [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
-        return f"<cxprobe.Comparison: {interval} of {rate.n} pairs, {self.clustering}>"
+        rate = with_interval(self.accuracy, "{} % [{}, {}]", digits=".1f")
+        return f"<cxprobe.Comparison: {rate} of {self.accuracy.n} pairs, {self.clustering}>"
 
     @property
     def clustering(self) -> str:
@@ -132,28 +114,22 @@ class Comparison:
         clustered = _with_clusters(self.table)
         if UNIT in clustered and clustered[UNIT].ne("").all():
             return f"over {clustered[UNIT].nunique()} frames"
-        left_out = clusters_by(clustered, [_ALL])["left_out"].iloc[0].split(", ")
-        names: dict[str, list[str]] = {}  # kind of cluster -> its names in all pairs
-        for column in cluster_columns(clustered):
-            kind = column.removeprefix(CLUSTER).rstrip("0123456789")  # ADJ1 and ADJ2 are clusters of one kind
-            names.setdefault(kind, []).extend(clustered[column].dropna().astype(str))
+        left_out = clusters_by(clustered, [_ALL])["left_out"].iloc[0]  # "wording", or ""
+        long = clustered[cluster_columns(clustered)].melt(var_name="kind").dropna()
+        kinds = long["kind"].str.removeprefix(CLUSTER).str.rstrip("0123456789")  # ADJ1 and ADJ2 are of one kind
         shared = [
-            f"{kind} ({_counted(len(set(of_pairs)))})"
-            for kind, of_pairs in names.items()
-            if kind not in left_out and len(set(of_pairs)) < len(of_pairs)
+            f"{kind} ({_counted(names.nunique())})"
+            for kind, names in long["value"].astype(str).groupby(kinds, sort=False)
+            if kind != left_out and names.nunique() < len(names)
         ]
         return f"clustered by {' and '.join(shared)}" if shared else "not clustered (no two pairs share a cluster)"
 
     @property
     def reservation(self) -> str:
         """What to keep in mind about the interval: that it rests on few clusters, or "" if it does not."""
-        count = int(clusters_by(_with_clusters(self.table), [_ALL])["clusters"].iloc[0])
-        if count >= FEWEST_WORDINGS:
-            return ""
-        return (
-            f"the interval rests on {_counted(count)}; with fewer than {FEWEST_WORDINGS} it is wide and unreliable: "
-            "add pairs that share nothing with these"
-        )
+        count, fewest = clusters_by(_with_clusters(self.table), [_ALL])["clusters"].iloc[0], stats.FEWEST_WORDINGS
+        few = f"the interval rests on {_counted(count)}; with fewer than {fewest} it is wide and unreliable: "
+        return "" if count >= fewest else f"{few}add pairs that share nothing with these"
 
     def contrasts(self) -> pd.DataFrame:
         """Return the contrasts of a table whose pairs belong to a frame and a condition.
@@ -175,28 +151,22 @@ class Comparison:
             >>> cxprobe.load("mini-clm").compare(pairs).contrasts()["n"].tolist()
             [1]
         """
-        for column in ("frame", "condition"):
-            if column not in self.table:
-                raise DataError(f"contrasts need the column {column}; the table has {', '.join(map(str, self.table))}")
+        if lacking := [name for name in ("frame", "condition") if name not in self.table]:
+            raise DataError(f"contrasts need the column {lacking[0]}; the table has {', '.join(map(str, self.table))}")
         if not (conditions := self.table["condition"]).eq("construction").any():
             known = ", ".join(map(str, sorted(conditions.unique())))
             raise DataError(f"contrasts need the condition construction; the table has {known}")
-        long = (
-            frame_contrasts(self.table, ["frame"])
-            .melt(value_name="contrast", ignore_index=False)
-            .dropna()
-            .reset_index()
-        )
-        rates = mean_by(long, "contrast", "frame", ["condition"])
-        signs = long.assign(sign=credits_of_margins(long["contrast"].to_numpy(np.float64)))
+        wide = frame_contrasts(self.table, ["frame"])
+        long = wide.melt(value_name="contrast", ignore_index=False).dropna().reset_index()
+        rates = stats.mean_by(long, "contrast", "frame", ["condition"])
+        signs = long.assign(sign=stats.credits_of_margins(long["contrast"].to_numpy(np.float64)))
         return rates.assign(above_zero=rates["condition"].map(signs.groupby("condition")["sign"].mean()))
 
     @property
     def verdict(self) -> str:
         """What the contrasts say together, in words, with the number of frames that would settle it where none does."""
         rows = self.contrasts().to_dict("records")
-        levels = {row["condition"]: Estimate(row["contrast"], row["low"], row["high"], int(row["n"])) for row in rows}
-        if (effects := effects_of(levels)) is None:
+        if (effects := effects_of({row["condition"]: estimate_of(row, "contrast") for row in rows})) is None:
             return "none without the conditions control and neutral"
         [key] = verdicts_on([effects])
         settled = f"; about {frames_needed(effects)} frames would settle it" if key == "too_wide" else ""
@@ -273,9 +243,9 @@ class Encoder:
             (2, 2, 384)
         """
         encoder = self._hidden_states
-        tokens = tokenise(encoder, self._read(sentences))
+        tokens = encode_inputs(encoder, self._read(sentences))
         with _bar(len(tokens), "sentences") as progress:
-            vectors = pool_texts(encoder, tokens, self._budget, progress)
+            vectors = embedding.pool_texts(encoder, tokens, self._budget, progress)
         if isinstance(layers, str) and layers == "all":
             return vectors
         try:
@@ -449,15 +419,11 @@ class LanguageModel(Encoder):
         if same := sum(ids[one] == ids[other] for one, other in zip(good_texts, bad_texts, strict=True)):
             warnings.warn(f"{same} of {len(table)} pairs tie, since both texts have the same tokens", stacklevel=2)
         table["good_score"], table["bad_score"] = scored["good"].to_numpy(), scored["bad"].to_numpy()
-        table["margin"], table["accuracy"] = margins, credits_of_margins(margins)
-        clustered = _with_clusters(table).assign(scheme=scheme)
-        [accuracy] = _estimates(rate_by(clustered, "accuracy", [_ALL]), "accuracy")
-        comparison = Comparison(table, accuracy)
-        if not {"order", f"{CLUSTER}frame"} <= {*table.columns}:
-            return comparison
-        for both in _estimates(rate_by(both_orders(clustered), "accuracy", [_ALL]), "accuracy"):
-            comparison = replace(comparison, both_orders=both)
-        return comparison
+        table["margin"], table["accuracy"] = margins, stats.credits_of_margins(margins)
+        clustered = _with_clusters(table)
+        in_both = both_orders(clustered) if {"order", FRAME} <= {*table} else clustered[:0]
+        accuracy, both = (rate_by(one, "accuracy", [_ALL]).to_dict("records") for one in (clustered, in_both))
+        return Comparison(table, *(estimate_of(row, "accuracy") for row in (*accuracy, *both)))
 
     def fill(self, text: str | Iterable[str], candidates: Iterable[str]) -> pd.DataFrame:
         """Return how probable words are at the mask of a text.
@@ -483,7 +449,7 @@ class LanguageModel(Encoder):
         if isinstance(self._loaded, causal.CausalLM):
             raise ModelError(f"{self.name} is a causal model and fills no masks; compare whole texts with score()")
         given = self._read([text] if isinstance(text, str) else text)
-        texts = [masked.replace(self.tokenizer.mask_token, MASK) for masked in given]
+        texts = [masked.replace(self.tokenizer.mask_token, WORD_MASK) for masked in given]
         words = _listed(candidates)
         answers = candidate_log_probabilities(self._loaded, texts, [words] * len(texts), token_budget=self._budget)
         table = pd.DataFrame(product(texts, words), columns=["text", "candidate"])
@@ -659,17 +625,18 @@ def compare_constructions(
     if frames < 2:
         raise DataError(f"frames is {frames}; an interval takes two frames at least")
     every = _constructions(folder)
-    pairs = survey_pairs(constructions or surveyed_constructions(every), every, _people_beside(every), frames)
+    names = constructions or survey.surveyed_constructions(every)
+    pairs = survey.survey_pairs(names, every, _people_beside(every), frames)
     listed = pairs.listed
     texts = list(dict.fromkeys(member_texts(listed)))
     answers: dict[str, pd.DataFrame] = {}
     for lm in models:
         if lm.name in answers:
             raise DataError(f"the model {lm.name} is there twice; give each once")
-        check_scored(lm._with(bos), listed, [SCORE_OF_FORM])
+        check_scored(lm._with(bos), listed, [survey.SCORE_OF_FORM])
         answers[lm.name] = token_table(lm._token_scores(texts, scheme, bos))
     asked = [Member(name, ModelSpec(name=name, revision=None, sha256=None, dtype="float32"), name) for name in answers]
-    return survey_rates(pairs, answers, [*asked, *simple_baselines(_NGRAMS)], scheme)
+    return survey.survey_rates(pairs, answers, [*asked, *survey.simple_baselines(_NGRAMS)], scheme)
 
 
 def baselines_on(
@@ -696,8 +663,8 @@ def baselines_on(
         1.0
     """
     table = _pairs_to_compare(good, bad, context)
-    how = EvaluationConfig(OWN_PAIRS, "pll", SCORE_OF_FORM, [SCORE_OF_FORM])
-    decided = decided_by_baselines(table, simple_baselines(_NGRAMS), how, seed=0)
+    how = EvaluationConfig(OWN_PAIRS, "pll", survey.SCORE_OF_FORM, [survey.SCORE_OF_FORM])
+    decided = survey.decided_by_baselines(table, survey.simple_baselines(_NGRAMS), how, seed=0)
     rows = pd.concat([_with_clusters(of).assign(baseline=slug) for slug, of in decided.items()], ignore_index=True)
     rates = rate_by(rows, "accuracy", ["baseline"])
     return rates.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
@@ -822,7 +789,7 @@ def overview(
         >>> rates = pd.read_csv("results/evaluate_pairs/rates.csv")  # doctest: +SKIP
         >>> cxprobe.overview(rates, models=["smollm2-135m"])  # doctest: +SKIP
     """
-    from cxprobe.results import overview as pictures  # matplotlib, an extra
+    from cxprobe.results import plots as pictures  # matplotlib, an extra
     from cxprobe.tasks.registry import TASKS
 
     known = as_written(rates)
@@ -841,7 +808,10 @@ def overview(
         raise DataError(f"no rate with a verdict is about {', '.join(shown) or 'any model'}; give such rates")
     names = {name: files.construction.name for name, files in constructions.items()}
     rows = pictures.row_names({name: files.construction for name, files in constructions.items()})
-    said = [f"{headline(of_model, model)} {in_sum(of_model, names)}" for model, of_model in by_model(leads).items()]
+    said = [
+        f"{words.headline(of_model, model)} {words.in_sum(of_model, names)}"
+        for model, of_model in words.by_model(leads).items()
+    ]
     return pictures.Picture(pictures.as_svg(pictures.overview(leads, rows)), " ".join(said).strip())
 
 
@@ -935,42 +905,37 @@ def probe(
         raise DataError(f"features has shape {vectors.shape}; it must be (layers, sentences, dimensions)")
     if not np.isfinite(vectors).all():
         raise DataError("features has numbers that are not finite; compute them again in float32")
-    for name, values in {"labels": labels, "groups": groups, "parts": parts}.items():
-        if values is not None and pd.isna(pd.Series(list(values), dtype=object)).any():
+    n = vectors.shape[1]
+    groups = range(n) if groups is None else groups
+    named = []  # label, group and part of each sentence, as texts
+    for name, given in {"labels": labels, "groups": groups, "parts": groups if parts is None else parts}.items():
+        values = pd.Series(list(given), dtype=object)
+        if values.isna().any():
             raise DataError(f"{name} has empty values (NaN or None); leave their sentences out, or name them")
-    texts = [str(label) for label in labels]
-    of_group = np.array(list(map(str, range(len(texts)) if groups is None else groups)), dtype=object)  # (sentences,)
-    of_part = of_group if parts is None else np.array(list(map(str, parts)), dtype=object)  # (sentences,)
-    if not len(texts) == len(of_group) == len(of_part) == vectors.shape[1]:
-        raise DataError(
-            f"there are {len(texts)} labels, {len(of_group)} groups, {len(of_part)} parts and {vectors.shape[1]} "
-            "sentences; give one label, and one group and one part if there are any, for each sentence"
-        )
-    values = sorted(set(texts))
-    if len(values) != 2:
-        raise DataError(f"labels has {len(values)} values ({', '.join(values[:5])}); a probe tells two apart")
-    positive = np.array(texts) == values[1]  # (sentences,)
+        if len(values) != n:
+            raise DataError(f"{name} has {len(values)} values, and features has {n} sentences; give one for each")
+        named.append(values.map(str).to_numpy(object))
+    texts, of_group, of_part = named  # (sentences,) each
+    kinds = sorted(set(texts))
+    if len(kinds) != 2:
+        raise DataError(f"labels has {len(kinds)} values ({', '.join(kinds[:5])}); a probe tells two apart")
+    positive = texts == kinds[1]  # (sentences,)
     from cxprobe.probing import Fitting, Regularisation, cross_validate  # scikit-learn, which only probes need
 
     regularisation, fitting = Regularisation(C, standardise), Fitting(max_iter, seed, "probe")
     rates = []  # of the labels, and of the permuted ones, each with one row a layer
     faults: list[str] = []
-    with _bar(2 * len(vectors), f"layers of {len(texts):,} sentences") as progress:
+    with _bar(2 * len(vectors), f"layers of {n:,} sentences") as progress:
         for expected in (positive, _permuted(positive, of_group, seed)):
-            predicted = cross_validate(
-                list(vectors),
-                expected,
-                of_part,
-                regularisation,
-                fitting,
-                folds=folds,
-                jobs=jobs,
-                progress=progress,
-                faults=faults,
+            predicted, found = cross_validate(
+                list(vectors), expected, of_part, regularisation, fitting, folds=folds, jobs=jobs, progress=progress
             )
-            unknown = Estimate(nan, nan, nan, len(texts))
+            faults += found
+            unknown = Estimate(nan, nan, nan, n)
             estimates = [
-                unknown if np.isnan(layer).any() else estimate_rate(credit(layer, expected), of_group[:, None])
+                unknown
+                if np.isnan(layer).any()
+                else stats.estimate_rate(stats.credit(layer, expected), of_group[:, None])
                 for layer in predicted
             ]
             rates.append(pd.DataFrame(map(asdict, estimates)))
@@ -978,8 +943,7 @@ def probe(
         raise ProbeError(faults[0])
     if faults:
         warnings.warn("\n".join(faults), stacklevel=2)
-    names = {"value": "permuted", "low": "permuted_low", "high": "permuted_high"}
-    permuted = rates[1].rename(columns=names)[[*names.values()]]
+    permuted = rates[1].drop(columns="n").add_prefix("permuted_").rename(columns={"permuted_value": "permuted"})
     table = rates[0].rename(columns={"value": "accuracy"}).join(permuted).reset_index(names="layer")
     return table.assign(majority=max(positive.mean(), 1 - positive.mean()))
 
@@ -1062,20 +1026,18 @@ def _pairs_to_compare(
         table = pd.DataFrame({"good": right, "bad": wrong, "context": contexts})
     if table.empty:
         raise DataError("there is no pair; give one at least")
-    table = table.assign(context=table.get("context", ""))
+    table = table.assign(context=table.get("context", ""), id=table.get("id", table.index.astype(str)))
+    table = table.assign(item=table.get("item", table["id"]))
     require_texts(table, ["good", "bad"], "pairs")
     require_texts(table[table["context"] != ""], ["context"], "pairs with a context")
     for name in ("good", "bad"):
         touching = (table["context"] != "") & ~table[name].str.startswith(" ") & ~table["context"].str.endswith(" ")
         table[name] = table[name].mask(touching, " " + table[name])
-    if "id" not in table:
-        table["id"] = table.index.astype(str)
     if taken := [name for name in (*_OF_SCORES, "accuracy") if name in table]:
         raise DataError(f"the pairs have the columns {', '.join(taken)} already, which the comparison has; rename them")
-    _check_names(table, ["id", *(["item"] if "item" in table else []), *cluster_columns(table)])
+    _check_names(table, ["id", "item", *cluster_columns(table)])
     if len(twice := table["id"][table["id"].duplicated()]):
         raise DataError(f"the id {twice.iloc[0]!r} is there twice; each pair needs its own")
-    table = table if "item" in table else table.assign(item=table["id"])
     return without_gaps(table[[*PAIR_COLUMNS, *(name for name in table if name not in PAIR_COLUMNS)]])
 
 
@@ -1093,12 +1055,6 @@ def _with_clusters(table: pd.DataFrame) -> pd.DataFrame:
     """
     clusters = {} if cluster_columns(table) else {f"{CLUSTER}item": table.get("frame", table["item"])}
     return with_units(table.drop(columns=UNIT, errors="ignore").assign(**clusters, **{_ALL: ""}))
-
-
-def _estimates(rates: pd.DataFrame, name: str) -> list[Estimate]:
-    """Return the rates of a table of `cxprobe.stats.rate_by`."""
-    rows = rates[[name, "low", "high", "n"]].to_numpy()
-    return [Estimate(rate, low, high, int(n)) for rate, low, high, n in rows.tolist()]
 
 
 def _counted(clusters: int) -> str:
@@ -1123,14 +1079,13 @@ def _load(
     if device == "auto":
         other = "mps" if torch.backends.mps.is_available() else "cpu"
         device = "cuda" if torch.cuda.is_available() else other
-    is_path, name = isinstance(name, Path), str(name)
-    bundled, is_folder = bundled_models(), Path(name).is_dir()
-    path = str(bundled_files() / "models" / name) if name in bundled and not is_folder else name
-    if is_path or name.startswith(("/", "./", "../", "~")):
-        path = str(Path(name).expanduser())
-        if not Path(path).is_dir() and not is_gguf(path):
-            raise ModelError(f"'{name}': there is no such folder; give the folder that has the model's config.json")
-    last = Path(name).name  # messages call the model so
+    carried = {path.parent.name: str(path.parent) for path in (bundled_files() / "models").glob("*/config.json")}
+    is_path = isinstance(name, Path) or name.startswith(("/", "./", "../", "~"))
+    name = str(Path(name).expanduser()) if is_path else str(name)
+    is_folder, last = Path(name).is_dir(), Path(name).name  # messages call the model by the last
+    if is_path and not is_folder and not is_gguf(name):
+        raise ModelError(f"'{name}': there is no such folder; give the folder that has the model's config.json")
+    path = name if is_folder else carried.get(name, name)
     spec = ModelSpec(name=path, revision=revision, sha256=None, dtype=dtype)
     if name in PACKAGED and not is_folder:
         spec = PACKAGED[name].model_copy(update={"dtype": dtype})
@@ -1139,6 +1094,5 @@ def _load(
     except ModelError as fault:
         key = f"models.{last}"
         text = str(fault).removeprefix(f"{key}: ").replace(f"set {key}.name to its path", "give its path")
-        near = get_close_matches(name, [*bundled, *PACKAGED], n=1) if path == name else []
-        meant = f" Did you mean '{near[0]}', which cxprobe knows?" if near and near[0] != name else ""
-        raise ModelError(f"{text}{meant}") from fault
+        near = get_close_matches(name, {*carried, *PACKAGED} - {name}, n=1)
+        raise ModelError(f"{text} Did you mean '{near[0]}', which cxprobe knows?" if near else text) from fault

@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -71,7 +71,7 @@ class Fitting:
 
     Attributes:
         max_iter: The most iterations of the solver; if it has not converged then, that is an error.
-        seed: Seed of the solver saga, which draws samples; the others draw nothing.
+        seed: Of folds and of other draws; the solvers draw nothing.
         place: What is fitted, for messages.
     """
 
@@ -84,7 +84,9 @@ class Fitting:
         return replace(self, place=f"{self.place}, {part}")
 
 
-def fit_probe(train: Any, labels: NDArray[np.bool_], regularisation: Regularisation, fitting: Fitting) -> Pipeline:
+def fit_probe(
+    train: Any, labels: NDArray[Any], regularisation: Regularisation, fitting: Fitting, class_weight: str | None = None
+) -> Pipeline:
     """Train one probe; the last step of what is returned is the logistic regression.
 
     Vectors are centred, which changes no prediction, since the intercept is not regularised; the solver needs it where
@@ -93,22 +95,18 @@ def fit_probe(train: Any, labels: NDArray[np.bool_], regularisation: Regularisat
 
     Args:
         train: Shape (n_train, dimensions), an array or a sparse matrix.
-        labels: Shape (n_train,), True for positive.
+        labels: Shape (n_train,): True for positive, or names of two or more labels.
         regularisation: How the probe is regularised.
         fitting: How the probe is fitted.
+        class_weight: As scikit-learn names it: "balanced" gives all labels the same weight, None all rows.
 
     Raises:
         ProbeError: The solver did not converge, so the numbers would depend on where it stopped.
     """
     standardise, sparse = regularisation.standardise, issparse(train)
-    solver = "lbfgs" if standardise or sparse else "newton-cholesky"
-    probe = LogisticRegression(
-        C=regularisation.C,
-        solver=solver,
-        tol=1e-8 if solver == "newton-cholesky" else 1e-4,  # one step more
-        max_iter=fitting.max_iter,
-        random_state=fitting.seed,
-    )
+    solver, tol = ("lbfgs", 1e-4) if standardise or sparse else ("newton-cholesky", 1e-8)  # one step more
+    options = {"C": regularisation.C, "max_iter": fitting.max_iter, "class_weight": class_weight}
+    probe = LogisticRegression(solver=solver, tol=tol, **options)
     # Counts stay sparse, and have no large means.
     model = make_pipeline(StandardScaler(with_mean=not sparse, with_std=standardise), probe)
     with warnings.catch_warnings():
@@ -117,38 +115,42 @@ def fit_probe(train: Any, labels: NDArray[np.bool_], regularisation: Regularisat
             return model.fit(train if sparse else train.astype(np.float64), labels)
         except ConvergenceWarning as warning:
             raise ProbeError(
-                f"{fitting.place}: {probe.solver} did not converge in {fitting.max_iter} iterations "
+                f"{fitting.place}: {solver} did not converge in {fitting.max_iter} iterations "
                 f"(C = {regularisation.C:g}); raise max_iter, or lower C"
                 + ("" if standardise else ", or let vectors be standardised")
             ) from warning
 
 
-def fit_and_predict(
-    train: Any, labels: NDArray[np.bool_], test: Any, regularisation: Regularisation, fitting: Fitting
+def predict_held_out(
+    features: Any, labels: NDArray[np.bool_], folds: Iterable[Cut], regularisation: Regularisation, fitting: Fitting
 ) -> NDArray[np.float64]:
-    """Train one probe (`fit_probe`) and return its probability of "positive" for each test sentence.
+    """Train one probe for each fold (`fit_probe`) and return its probability of "positive" for what is held out.
 
     Args:
-        train: See `fit_probe`; so are labels, regularisation and fitting.
-        labels: Shape (n_train,), True for positive.
-        test: Shape (n_test, dimensions), of the same kind.
-        regularisation: How the probe is regularised.
-        fitting: How the probe is fitted.
+        features: Shape (n, dimensions), an array or a sparse matrix.
+        labels: Shape (n,), True for positive; those of the rows that train.
+        folds: What trains and what is held out; of a training part with one label alone, this label is predicted.
+        regularisation: How the probes are regularised.
+        fitting: How they are fitted.
 
     Returns:
-        Shape (n_test,), in [0, 1]. Exactly 0.5 is a tie, not a decision.
+        Shape (n,), in [0, 1], NaN for rows that no fold holds out. Exactly 0.5 is a tie, not a decision.
 
     Raises:
         ProbeError: See `fit_probe`.
     """
-    model = fit_probe(train, labels, regularisation, fitting)
-    probabilities: NDArray[np.float64] = model.predict_proba(test)[:, 1].astype(np.float64)
+    probabilities = np.full(len(labels), np.nan)
+    for train, held_out in folds:
+        first, *others = set(labels[train].tolist())
+        if others:
+            model = fit_probe(features[train], labels[train], regularisation, fitting)
+            probabilities[held_out] = model.predict_proba(features[held_out])[:, 1]
+        else:
+            probabilities[held_out] = first
     return probabilities
 
 
-def for_each_layer(
-    vectors: Vectors, work: Callable[[int, Any], T], *, jobs: int, progress: Progress = lambda _: None
-) -> list[T]:
+def for_each_layer(vectors: Vectors, work: Callable[[int, Any], T], *, jobs: int, progress: Progress) -> list[T]:
     """Do the same work on each layer, in parallel; the result does not depend on the number of jobs.
 
     Args:
@@ -197,10 +199,9 @@ def cross_validate(
     fitting: Fitting,
     *,
     folds: int,
-    jobs: int = 1,
-    progress: Progress = lambda _: None,
-    faults: list[str] | None = None,
-) -> NDArray[np.float64]:
+    jobs: int,
+    progress: Progress,
+) -> tuple[NDArray[np.float64], list[str]]:
     """Predict every sentence on every layer by a probe that has seen no sentence of its group.
 
     Args:
@@ -212,19 +213,17 @@ def cross_validate(
         folds: The number of folds; fewer where a label has fewer groups.
         jobs: Layers at the same time.
         progress: Called with the number of finished layers, 1 at a time.
-        faults: Gets why a layer has no probabilities, if its probe did not converge; None to raise this as an error.
 
     Returns:
-        Shape (layers, sentences): the probability of "positive", NaN on layers with a fault.
+        Shape (layers, sentences): the probability of "positive", NaN on layers whose probe did not converge; and why it
+        did not, one text for each such layer.
 
     Raises:
         DataError: The sentences cannot be divided: a label has fewer than two groups, or a fold would train on one
             label alone.
-        ProbeError: A probe did not converge, and there is no list of faults.
     """
     cuts = cut_folds(labels, groups, folds, fitting.seed)
-    held_out = sum(len(test) for _, test in cuts)
-    if held_out < len(labels):
+    if sum(len(test) for _, test in cuts) < len(labels):
         positive, negative = (len(set(groups[labels == label])) for label in (True, False))
         raise DataError(
             f"{len(labels)} sentences cannot be divided into {folds} folds that all have both labels: the positive "
@@ -232,19 +231,11 @@ def cross_validate(
             "more sentences, or groups that both labels have"
         )
 
-    def predict(layer: int, matrix: Any) -> tuple[NDArray[np.float64], list[str]]:
-        probabilities, of_layer = np.full(len(labels), np.nan), fitting.of(f"layer {layer}")
+    def predict(layer: int, matrix: Any) -> tuple[NDArray[np.float64], str]:
         try:
-            for train, test in cuts:
-                of_fold = fit_and_predict(matrix[train], labels[train], matrix[test], regularisation, of_layer)
-                probabilities[test] = of_fold
+            return predict_held_out(matrix, labels, cuts, regularisation, fitting.of(f"layer {layer}")), ""
         except ProbeError as fault:
-            if faults is None:
-                raise
-            return np.full(len(labels), np.nan), [str(fault)]
-        return probabilities, []
+            return np.full(len(labels), np.nan), str(fault)
 
-    by_layer = for_each_layer(vectors, predict, jobs=jobs, progress=progress)
-    if faults is not None:
-        faults += [fault for _, found in by_layer for fault in found]
-    return np.stack([probabilities for probabilities, _ in by_layer])
+    predicted, faults = zip(*for_each_layer(vectors, predict, jobs=jobs, progress=progress), strict=True)
+    return np.stack(predicted), [*filter(None, faults)]

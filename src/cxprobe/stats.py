@@ -312,16 +312,12 @@ def compare_paired(first: Floats, second: Floats, clusters: Names) -> PairedDiff
     variance, freedom, unseen, worth = (float(numbers[0]) for numbers in parts)
     error = 2 * sqrt(variance + unseen / worth)
     half = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error
-    low, high = value - half, value + half
     p = 1.0
     if value != 0:
         by_t = 2 * float(stdtr(freedom, -abs(value) / error))
         p = max(by_t, *(_permutation_p(differences, way) for way in codes.T))
-    if p >= 1 - LEVEL:
-        low = min(low, 0.0)
-        high = max(high, 0.0)
-    low = max(-1.0, low)
-    high = min(1.0, high)
+    kept = [0.0] if p >= 1 - LEVEL else []
+    low, high = max(-1.0, min([value - half, *kept])), min(1.0, max([value + half, *kept]))
     sizes = np.abs(differences[differences != 0])
     step = float(sizes.mean()) if len(sizes) else 1.0
     few = [np.bincount(way) / n for way in codes.T[counts[0] <= MOST_PERMUTED]]  # (clusters,) each
@@ -394,28 +390,16 @@ def differs_from_published(rate: Estimate, published: float, n: int | None, roun
         rounding: How far the printed rate may be from the true one: half of its last digit.
 
     Source:
-        Newcombe 1998 for differences of score intervals of independent samples.
+        Newcombe 1998 (Interval estimation for the difference between independent proportions), method 10.
     """
     if np.isnan(published):
         return False
-    other = Estimate(published, published, published, 0)
-    if n is not None:
-        low, high = _wilson(np.array(published), np.array(n))
-        other = Estimate(published, float(low), float(high), n)
-    difference = difference_of_samples(rate, other)
-    return not difference.low - rounding <= 0 <= difference.high + rounding
-
-
-def difference_of_samples(first: Estimate, second: Estimate) -> Estimate:
-    """Return the difference of two rates of independent samples, first less second; n is that of the first.
-
-    Source:
-        Newcombe 1998 (Interval estimation for the difference between independent proportions), method 10.
-    """
-    value = first.value - second.value
-    below = sqrt((first.value - first.low) ** 2 + (second.high - second.value) ** 2)
-    above = sqrt((first.high - first.value) ** 2 + (second.value - second.low) ** 2)
-    return Estimate(value, value - below, value + above, first.n)
+    ends = (np.array(published), np.array(published)) if n is None else _wilson(np.array(published), np.array(n))
+    low, high = map(float, ends)
+    value = rate.value - published
+    below = sqrt((rate.value - rate.low) ** 2 + (high - published) ** 2)
+    above = sqrt((rate.high - rate.value) ** 2 + (published - low) ** 2)
+    return not value - below - rounding <= 0 <= value + above + rounding
 
 
 def holm(p: Sequence[float] | Floats) -> Floats:

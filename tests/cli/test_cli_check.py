@@ -8,8 +8,8 @@ from ruamel.yaml import YAML
 from whole_project import change
 
 from conftest import ROOT
+from cxprobe.cli.init import preset_text
 from cxprobe.project.params import schema_text
-from cxprobe.project.presets import preset_text
 
 FIXED = """\
 tests: form

@@ -9,8 +9,8 @@ from command_line import call
 from dvc.repo import Repo
 
 from conftest import ROOT, run
+from cxprobe.cli.init import preset_text
 from cxprobe.project.params import load_params
-from cxprobe.project.presets import preset_text
 
 pytestmark = pytest.mark.pipeline
 

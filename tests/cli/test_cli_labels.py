@@ -8,26 +8,21 @@ import pytest
 from labelling_desk import label, mined
 from typer.testing import CliRunner
 
-from conftest import PEOPLE, change_params, toy_params, write_toy_construction
 from cxprobe.cli import app
 from cxprobe.files.tables import write_table
 from cxprobe.labels import add_labels, in_drawn_order, read_labels
 from cxprobe.project.params import load_params
 
 LABELS = Path("constructions/toy/labels.tsv")
+SENTENCES = Path("data/mine_sentences/toys/toy/sentences.parquet")
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path, monkeypatch):
+def project(toy_project):
     """A project in which four sequences were mined from a small corpus, as the working directory."""
-    write_toy_construction(tmp_path / "constructions")
-    (tmp_path / "lexicon").mkdir()
-    (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
-    change_params(tmp_path, toy_params(), lambda _: None)
+    LABELS.unlink()
     table = mined(4).assign(length=10, second_start=5)  # the features of the toy construction
-    write_table(table, tmp_path / "data" / "mine_sentences" / "toys" / "toy" / "sentences.parquet")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    write_table(table, SENTENCES)
 
 
 def run(keys: str, who: str, *arguments: str) -> SimpleNamespace:
@@ -87,6 +82,6 @@ def test_labels_go_through_a_spreadsheet_and_a_fault_of_it_changes_nothing():
 
 def test_what_cannot_be_labelled_is_told():
     assert "A\\tB" in run("", "A\tB").err
-    Path("data/mine_sentences/toys/toy/sentences.parquet").unlink()
+    SENTENCES.unlink()
     assert "`dvc repro`" in run("", "Ann").err
     assert not LABELS.exists()

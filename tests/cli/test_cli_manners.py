@@ -3,13 +3,15 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
 from command_line import call as called
 
-from conftest import PEOPLE, ROOT, project_environment, write_toy_construction
-from cxprobe.cli import app
+from conftest import ROOT, project_environment
+from cxprobe.cli import app, require_project
+from cxprobe.errors import ProjectError
 
 pytest_plugins = ["small_disks"]
 
@@ -24,19 +26,6 @@ IN_A_PROJECT = {
     "new": ["construction", "mine"],
     "export": ["csv", "answers.csv"],
 }
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A project's folder with a construction, as the working directory."""
-    write_toy_construction(tmp_path / "constructions")
-    (tmp_path / "lexicon").mkdir()
-    (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
-    (tmp_path / "params.yaml").write_text("models: {one: {name: some/model}}\n")
-    (tmp_path / "presets").mkdir()
-    (tmp_path / "presets" / "small.yaml").write_text("seed: 1\n")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def call(*words: str):
@@ -84,14 +73,14 @@ def test_every_command_has_help_and_stands_in_a_group():
     [
         (["label", "tyo", "--who", "Ann"], "tyo/construction.yaml: there is no such file; did you mean 'toy'?"),
         (["preset", "smal"], "there is no preset 'smal'; did you mean 'small'?"),
-        (["init", "study", "--preset", "recoded"], "there is no preset 'recoded'; did you mean 'recorded'?"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_mistyped_name_is_told_with_the_one_that_was_meant(folder, words, said):
+def test_a_mistyped_name_is_told_with_the_one_that_was_meant(toy_project, words, said):
+    Path("presets").mkdir()
+    Path("presets/small.yaml").touch()
     code, output = call(*words)
-    assert code == 2
-    assert said in output
+    assert (code, said in output) == (2, True)
 
 
 def test_a_warning_is_its_text_alone(tmp_path):
@@ -99,6 +88,14 @@ def test_a_warning_is_its_text_alone(tmp_path):
     code = "from cxprobe.cli import app; app(['compare', 'pairs.tsv', '--model', 'mini-clm'])"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "warning: 1 of 2 pairs tie, since both texts have the same tokens" in done.stderr.splitlines()
+
+
+def test_a_folder_below_a_project_is_told_the_nearest_that_is_one(tmp_path):
+    (tmp_path / "constructions").mkdir()
+    require_project(tmp_path)
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    with pytest.raises(ProjectError, match=rf"\(cd {tmp_path}\)"):
+        require_project(tmp_path / "a" / "b")
 
 
 @pytest.mark.parametrize("command", IN_A_PROJECT)
@@ -111,7 +108,7 @@ def test_a_command_of_a_project_says_elsewhere_where_to_go(tmp_path, monkeypatch
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_written_is_a_fault_without_a_traceback(folder, small_disk):
-    small_disk(folder / "constructions", "64k,ro")
+def test_a_folder_that_cannot_be_written_is_a_fault_without_a_traceback(toy_project, small_disk):
+    small_disk(toy_project / "constructions", "64k,ro")
     code, output = call("new", "construction", "mine")
     assert (code, "read-only file system; give your user the right to read and write there" in output) == (2, True)

@@ -11,9 +11,12 @@ from whole_project import change
 
 import cxprobe
 from conftest import ROOT
+from cxprobe.cli.new import describe_model, entry_of, require_free
 from cxprobe.constructions.construction import load_construction
 from cxprobe.constructions.people import PEOPLE_FILE
+from cxprobe.errors import ModelError, ProjectError
 from cxprobe.models.checkpoints import digest_of
+from cxprobe.models.params import ModelSpec
 from cxprobe.project.checks import find_faults
 from cxprobe.project.params import load_params
 from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars
@@ -104,3 +107,58 @@ def test_a_carried_model_that_the_project_lacks_is_copied_into_it(toy_project):
     assert entry["sha256"] == digest_of(Path("models/mini-mlm"))
     assert call("new", "model", "one", "--name", "models/mini-clm")[0] == 2  # the name is taken
     assert not Path("models/mini-clm").exists()
+
+
+def spec(name: str = "some/model", revision: str | None = "1a2b3c") -> ModelSpec:
+    return ModelSpec(name=name, revision=revision, sha256=None, dtype="float32")
+
+
+@pytest.mark.parametrize(
+    ("slug", "name", "revision"),
+    [("123", "some/model", "123456"), ("1e4", "12", "0x12"), ("on", "a: b", "null"), ("ok", "- x", "1_000")],
+)
+def test_names_that_yaml_would_read_as_something_else_are_quoted(slug, name, revision):
+    entry = YAML(typ="safe").load(entry_of(slug, spec(name, revision), ""))
+    assert ModelSpec.model_validate(entry[slug]) == spec(name, revision)
+
+
+@pytest.mark.parametrize(
+    ("slug", "said"),
+    [
+        ("mini-mlm", "taken, in models; take another"),
+        ("unigrams", "taken, in models.baselines-pairs.members"),
+        ("A Model", "take 'a-model'"),
+    ],
+)
+def test_a_slug_that_is_taken_or_is_no_name_is_refused(monkeypatch, slug, said):
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(ProjectError, match=re.escape(said)):
+        require_free(slug)
+
+
+def test_a_model_of_the_hub_is_to_be_pinned():
+    assert "# pin the commit" in entry_of("new", describe_model("new", "some/model", None, "bfloat16"), "")
+    assert "# pin" not in entry_of("new", describe_model("new", "some/model", "1a2b3c", "bfloat16"), "")
+
+
+def test_a_folder_has_no_revision(tiny_bert):
+    with pytest.raises(ProjectError, match="is on this machine and has no revision"):
+        describe_model("new", str(tiny_bert), "main", "float32")
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (
+            ["models/nothing", "../models/x", "a/b/c", "with space", "models/../../x", ""],
+            "there is no such folder, and",
+        ),
+        ([".", "package:cxprobe/nothing"], r"has no config\.json, so it is not the folder of a model"),
+        (["package:no_such_package/model"], "'no_such_package' is not installed"),
+    ],
+)
+def test_what_is_no_model_is_refused(tmp_path, monkeypatch, names, said):
+    monkeypatch.chdir(tmp_path)
+    for name in names:
+        with pytest.raises((ProjectError, ModelError), match=said):
+            describe_model("new", name, None, "float32")

@@ -28,12 +28,8 @@ def folder(made_project, tmp_path, monkeypatch):
 
     def edit(params):
         clm = params["models"]["mini-clm"]
-        checkpoint = {**clm, "at": 1.0}
-        params["models"]["along"] = {
-            "kind": "series",
-            "axis": "training_tokens",
-            "checkpoints": {"early": checkpoint, "late": {**checkpoint, "at": 2.0}},
-        }
+        checkpoints = {"early": clm | {"at": 1.0}, "late": clm | {"at": 2.0}}
+        params["models"]["along"] = {"kind": "series", "axis": "training_tokens", "checkpoints": checkpoints}
         params["pairs"] |= {"models": {"mini-clm": {}, "along": {}, "by-rule": {}}, "llms": {"mock": {}}}
 
     change_params(copy, copy / "params.yaml", edit)
@@ -59,6 +55,8 @@ def test_pairs_count_each_text_once_and_the_second_sentences_alone(folder):
     rows = asked("measure_pairs")
     assert rows["mini-clm"].texts == len(texts)
     assert rows["mini-clm"].tokens == sum(map(len, texts)) // CHARACTERS_PER_TOKEN
+    assert rows["along"].texts == 2 * len(texts)  # once a checkpoint
+    assert set(rows) == {"mini-clm", "along"}  # baselines cost nothing
 
 
 def test_a_model_that_is_asked_about_fewer_pairs_is_counted_with_these(folder):
@@ -68,12 +66,6 @@ def test_a_model_that_is_asked_about_fewer_pairs_is_counted_with_these(folder):
     fewer = asked("measure_pairs")
     assert fewer["mini-clm"].texts < every["mini-clm"].texts
     assert fewer["along"] == every["along"]
-
-
-def test_a_series_is_asked_once_a_checkpoint_and_baseline_models_are_not_counted(folder):
-    rows = asked("measure_pairs")
-    assert rows["along"].texts == 2 * rows["mini-clm"].texts
-    assert set(rows) == {"mini-clm", "along"}
 
 
 def test_requests_are_the_questions_and_replies_at_most_as_long_as_allowed(folder):

@@ -11,7 +11,7 @@ from model_folders import spec
 from scored import causal_token_scores
 
 from cxprobe.errors import DataError
-from cxprobe.models.causal import Scored, Tree, rows_of_texts
+from cxprobe.models.causal import Tree, rows_of_texts
 from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.store import answers_folder
 from cxprobe.models.texts import ScoringConfig
@@ -98,7 +98,7 @@ def test_several_tokens_before_a_text_are_none_of_its_own(lms):
     keys = list(questions.text_of)
     answers = {}
     for batch in questions.batches(keys):
-        answers |= batch.compute(model, keys)
+        answers |= questions.compute(model, batch)
     for record in questions.read(answers):
         ids = record.ids.tolist()
         np.testing.assert_allclose(record.log_probs, by_hand(model, [0, 3, *ids])[1:], atol=1e-5)
@@ -121,8 +121,8 @@ def test_what_cannot_be_scored_is_refused_before_anything_is_computed(untouched,
         causal_token_scores(untouched(kind), ["the old cat", text], bos=bos, token_budget=96)
 
 
-def whole(ids: np.ndarray) -> Scored:
-    return Scored(ids, len(ids) - 1)
+def whole(ids: np.ndarray) -> tuple[np.ndarray, int]:
+    return ids, len(ids) - 1
 
 
 IDS = st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=12).map(tuple), unique=True, min_size=1)
@@ -132,10 +132,10 @@ IDS = st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=12).map(tuple), 
 def test_rows_hold_each_text_once_and_are_within_the_budget_or_of_one_text(texts, budget):
     sequences = [np.array(text, dtype=np.int32) for text in texts]
     rows = rows_of_texts(sequences, budget)
-    assert sorted(text for row in rows for text in row.texts) == list(range(len(texts)))
-    for row in rows:
-        assert row.places == len(Tree([whole(sequences[text]) for text in row.texts]).ids)
-        assert row.places <= budget or len(row.texts) == 1
+    assert sorted(text for of_row, _ in rows for text in of_row) == list(range(len(texts)))
+    for of_row, places in rows:
+        assert places == len(Tree([whole(sequences[text]) for text in of_row]).ids)
+        assert places <= budget or len(of_row) == 1
 
 
 @given(IDS)
@@ -155,7 +155,7 @@ def test_a_row_has_each_beginning_once_and_gives_back_each_text(texts):
 def test_a_row_scores_the_ends_that_are_asked_for_after_no_other_place(texts, data):
     ends = [data.draw(st.integers(1, len(text) - 1)) for text in texts]
     pairs = zip(texts, ends, strict=True)
-    tree = Tree([Scored(np.array(text, dtype=np.int32), scored) for text, scored in pairs])
+    tree = Tree([(np.array(text, dtype=np.int32), scored) for text, scored in pairs])
     for text, scored, steps in zip(texts, ends, tree.steps, strict=True):
         assert [tree.followed[step][1] for step in steps] == list(text[-scored:])
     beginnings = {

@@ -17,10 +17,10 @@ from cxprobe.models.embedding import (
     mean_of_each_layer,
     mean_over_tokens,
     pool_texts,
-    tokenise,
 )
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.store import token_budget_batches
+from cxprobe.models.texts import encode_inputs
 
 LENGTHS = st.lists(st.integers(1, 50))
 BUDGETS = st.integers(1, 200)
@@ -79,7 +79,7 @@ def encoder(spec):
 
 @pytest.fixture(scope="module")
 def tokens(encoder):
-    return tokenise(encoder, TEXTS)
+    return encode_inputs(encoder, TEXTS)
 
 
 @pytest.fixture(autouse=True)

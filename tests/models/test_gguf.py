@@ -137,7 +137,7 @@ def test_what_cannot_be_dequantised_is_refused_with_a_way_out(tmp_path, monkeypa
     path.write_bytes(path.read_bytes()[:5000])
     assert "take the model's checkpoint in safetensors" in refusal(load_language_model, path)
     assert "there is no file" in refusal(load_language_model, tmp_path / "absent.gguf")
-    monkeypatch.setattr("cxprobe.models.gguf.find_spec", lambda name: None)
+    monkeypatch.setattr("cxprobe.models.loading.find_spec", lambda name: None)
     assert "pip install 'cxprobe[gguf]'" in refusal(load_language_model, path)
 
 

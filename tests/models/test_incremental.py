@@ -6,7 +6,7 @@ from counted import count_rows
 from loaded_lms import assert_alike
 from tiny_lms import NOUNS, sentences_that_begin_alike
 
-from cxprobe.models.candidates import CandidateQuestions, candidate_log_probabilities
+from cxprobe.models.masked import CandidateQuestions, candidate_log_probabilities
 from cxprobe.models.scoring import score_texts
 from cxprobe.models.store import AnswerStore, answer
 from cxprobe.models.texts import ScoringConfig

@@ -1,25 +1,31 @@
+"""Load models: what is loaded, what is refused, in which precision, and what their load hands to transformers."""
+
 import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from huggingface_hub import constants
 from model_folders import change, drop_weights, refusal, rewrite, save_sound, spec
 from safetensors.torch import load_file
+from scored import log_probs_of, vectors_of
 from tiny_lms import CAUSAL, MASKED, save_lm, tokenizer_of
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.pre_tokenizers import Whitespace
 from transformers import AutoModel, PreTrainedTokenizerFast, T5Config, T5Model
 
+from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.models import loading
-from cxprobe.models.checks import check_known
 from cxprobe.models.embedding import load_encoder
 from cxprobe.models.masked import load_masked_lm
+from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.scoring import load_language_model
+from cxprobe.models.store import answers_folder
 from cxprobe.run.record import ModelFacts
 
 
@@ -318,9 +324,69 @@ def test_a_longest_input_that_is_no_number_or_leaves_no_room_is_refused(bert, va
     ],
 )
 def test_the_share_of_unknown_tokens_is_counted_by_hand_and_the_limit_itself_is_accepted(texts, share):
-    model = SimpleNamespace(name="words", tokenizer=tokenizer_with(["the", "cat", "dog"]))
+    described = SimpleNamespace(name="words", tokenizer=tokenizer_with(["the", "cat", "dog"]))
+    model = SimpleNamespace(described=described, what="a stage")
     if share <= 0.2:
-        assert check_known(model, texts, "a text") == share
+        assert MeasuredModel.check(model, texts) == {"unknown": share}
     else:
-        with pytest.raises(ModelError, match=rf"{share:.1%} of the tokens of a text .*'axolotl'.* most 20%"):
-            check_known(model, texts, "a text")
+        with pytest.raises(
+            ModelError, match=rf"{share:.1%} of the tokens of the texts of a stage .*'axolotl'.* most 20%"
+        ):
+            MeasuredModel.check(model, texts)
+
+
+MODELS = ("mini-clm", "mini-mlm")
+TEXTS = ["The more you look, the more you see.", "She baked him a cake and he ate it.", "They ran."]
+
+
+def folder_of(name, model):
+    return answers_folder(name, model, "cpu")
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("dtype", "bound"), [("float16", 0.001), ("bfloat16", 0.012)])
+def test_scores_in_low_precision_are_near_those_in_float32_and_never_mixed_with_them(name, dtype, bound):
+    exact, low = (load_language_model(name, spec(ROOT / "models" / name, dtype=one)) for one in ("float32", dtype))
+    found, expected = log_probs_of(low, TEXTS), log_probs_of(exact, TEXTS)
+    assert 0 < np.linalg.norm(found - expected) / np.linalg.norm(expected) < bound
+    assert folder_of(name, low) != folder_of(name, exact)
+    assert (low.facts.precision, exact.facts.precision) == (dtype, "float32")
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize("name", MODELS)
+def test_layers_on_the_disk_give_the_same_numbers_under_a_key_of_their_own(name, tmp_path):
+    load = {"device_map": "auto", "max_memory": {"cpu": "30MB"}, "offload_folder": str(tmp_path / "layers")}
+    plain, spread = (load_language_model(name, spec(ROOT / "models" / name, load=one)) for one in ({}, load))
+    assert set(spread.model.hf_device_map.values()) == {"cpu", "disk"}
+    np.testing.assert_allclose(log_probs_of(spread, TEXTS), log_probs_of(plain, TEXTS), atol=1e-5)
+    assert spread.fingerprint == plain.fingerprint  # the same weights, wherever they lie
+    assert spread.facts.precision.startswith('float32, load {"device_map": "auto", "max_memory": ')
+    described = load_language_model(name, spread_spec := spec(ROOT / "models" / name, load=load), "meta")
+    assert folder_of(name, described) == folder_of(name, spread) != folder_of(name, plain)
+    encoders = [load_encoder(name, one) for one in (spread_spec, spec(ROOT / "models" / name))]
+    vectors, expected = (vectors_of(encoder, TEXTS) for encoder in encoders)
+    np.testing.assert_allclose(vectors, expected, atol=1e-4)
+
+
+def test_another_attention_is_in_the_facts_and_the_key_and_gives_the_same_numbers(tmp_path):
+    folder = save_sound(tmp_path, "gpt2")
+    plain, eager = (spec(folder, load=load) for load in ({}, {"attn_implementation": "eager"}))
+    model, expected = (load_language_model("tiny", one) for one in (eager, plain))
+    assert (model.facts.attention, expected.facts.attention) == ("eager", "sdpa")
+    assert load_language_model("tiny", eager, "meta").facts == model.facts
+    assert folder_of("tiny", model) != folder_of("tiny", expected)
+    np.testing.assert_allclose(log_probs_of(model, TEXTS), log_probs_of(expected, TEXTS), atol=1e-5)
+
+
+def test_a_model_that_does_not_come_to_lie_where_the_stage_computes_is_refused(tmp_path):
+    save_lm(tmp_path, "gpt2")
+    with pytest.raises(ModelError, match=r"models\.m\.load puts it on cpu, .* computes on cuda:1"):
+        load_language_model("m", spec(tmp_path, load={"device_map": "cpu"}), "cuda:1")
+
+
+def test_what_transformers_says_of_a_load_that_it_cannot_follow_is_passed_on_with_the_key(tmp_path):
+    unknown = {"quantization_config": {"quant_method": "no-such-method"}}
+    with pytest.raises(ModelError, match=r"Unknown quantization type.*look whether models\.m\.load can be followed"):
+        load_language_model("m", spec(save_sound(tmp_path, "gpt2"), load=unknown))

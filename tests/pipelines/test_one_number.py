@@ -14,7 +14,7 @@ from cxprobe.files.writing import significant
 from cxprobe.results.findings import estimate_of
 from cxprobe.results.rates import divided_by
 from cxprobe.results.schema import as_written, facet_columns
-from cxprobe.results.sentences import share
+from cxprobe.results.words import share
 from cxprobe.tasks.registry import TASKS
 
 pytestmark = pytest.mark.pipeline

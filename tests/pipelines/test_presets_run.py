@@ -7,10 +7,10 @@ from ruamel.yaml import YAML
 from stage_work import do_work
 
 from conftest import ROOT, change_params
+from cxprobe.cli.init import preset_names, preset_text
 from cxprobe.files.tables import read_table
 from cxprobe.models.params import members_of
 from cxprobe.project.params import Params, load_params
-from cxprobe.project.presets import preset_names, preset_text
 from cxprobe.run.results import write_results
 from cxprobe.run.stage import Outcome, Stage
 

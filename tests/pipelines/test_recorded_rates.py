@@ -9,9 +9,9 @@ from ruamel.yaml import YAML
 from stage_work import do_work
 
 from conftest import ROOT
+from cxprobe.cli.init import preset_text
 from cxprobe.files.tables import read_table
 from cxprobe.project.params import load_params
-from cxprobe.project.presets import preset_text
 from cxprobe.results.schema import as_written, facet_columns
 
 pytestmark = pytest.mark.pipeline

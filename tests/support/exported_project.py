@@ -10,10 +10,10 @@ from ruamel.yaml import YAML
 from stage_work import do_work
 
 from conftest import ROOT
+from cxprobe.cli.init import preset_text
 from cxprobe.files.tables import write_table
 from cxprobe.models.texts import without_gaps
 from cxprobe.project.params import Params, load_params
-from cxprobe.project.presets import preset_text
 from cxprobe.results.rates import columns_of
 from cxprobe.results.schema import write_responses
 from cxprobe.tasks.pairs.evaluate import FACETS, KEPT, EvaluationConfig, pair_responses

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cxprobe.models.embedding import pool_texts, tokenise
+from cxprobe.models.embedding import pool_texts
 from cxprobe.models.masked import PllQuestions
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.scoring import score_texts
@@ -40,4 +40,4 @@ def log_probs_of(model, texts):
 
 
 def vectors_of(encoder, texts, budget=64):
-    return pool_texts(encoder, tokenise(encoder, texts), budget)
+    return pool_texts(encoder, encode_inputs(encoder, texts), budget)

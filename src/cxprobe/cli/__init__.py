@@ -14,11 +14,10 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.cli import check, compare, export, files, init, labels, new, tracking
-from cxprobe.errors import CxprobeError, warn_in_words
+from cxprobe.cli import check, init, labels, models, new, runs
+from cxprobe.errors import CxprobeError, ProjectError, warn_in_words
 from cxprobe.files.reading import one_line
-from cxprobe.project.folder import require_project
-from cxprobe.run.signals import end_on_signals
+from cxprobe.run.progress import end_on_signals
 from cxprobe.secrets import redact
 
 app = typer.Typer(
@@ -50,13 +49,30 @@ def _begin(
 
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
-    "Models": (compare.compare, files.score),
+    "Models": (models.compare, models.score),
     "A project": (init.init, new.new, init.preset, check.check),
     "Labels": (labels.label,),
-    "Runs and pages": (tracking.sync, tracking.ui, export.export),
+    "Runs and pages": (runs.sync, runs.ui, runs.export),
 }
 # All others are about the project in whose folder they are called.
-_ANYWHERE = (files.score, compare.compare, init.init)
+_ANYWHERE = (models.score, models.compare, init.init)
+
+
+def require_project(folder: Path) -> None:
+    """Refuse a folder that has neither params.yaml, dvc.yaml nor constructions/, as a project has.
+
+    Raises:
+        ProjectError: The message names the nearest folder above it that is one.
+    """
+    here, marks = folder.absolute(), ("params.yaml", "dvc.yaml", "constructions")
+    projects = [one for one in (here, *here.parents) if any((one / mark).exists() for mark in marks)]
+    if here in projects:
+        return
+    go = f"go to the project above it (cd {projects[0]})" if projects else "go to the folder of a project"
+    raise ProjectError(
+        f"{here} is no project: it has no params.yaml, dvc.yaml or constructions/; {go}, or make a project with "
+        "`cxprobe init FOLDER`"
+    )
 
 
 def _user_message(command: Callable[..., None]) -> Callable[..., None]:

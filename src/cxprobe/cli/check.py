@@ -2,29 +2,15 @@
 
 import sys
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from cxprobe.cli.files import print_table
+from cxprobe.cli.models import print_table
 from cxprobe.errors import DataError
 
 if TYPE_CHECKING:
     from cxprobe.project.params import Params
     from cxprobe.results.task import Demand
-
-
-class _NotNeeded(MetaPathFinder):
-    """Lets imports run as if two packages were not installed, where they are not loaded already.
-
-    NLTK and lemminflect offer extensions of these and import them where they are installed, PyTorch with them: four
-    seconds for what no check uses.
-    """
-
-    def find_spec(self, name: str, *_: object) -> None:
-        """Refuse the packages and what is in them; leave all others to the finders that follow."""
-        if name.partition(".")[0] in ("sklearn", "spacy"):
-            raise ModuleNotFoundError(f"{name} is not imported by `cxprobe check`", name=name)
 
 
 def check() -> None:
@@ -33,16 +19,21 @@ def check() -> None:
     Without a fault it says how many texts, tokens and requests each model has left, where the items are made, and
     writes params.schema.json, by which editors complete params.yaml, and constructions/README.md where they changed.
     """
-    not_needed = _NotNeeded()
-    sys.meta_path.insert(0, not_needed)
+    # NLTK, lemminflect and PyTorch import these where they are installed: four seconds for what no check uses.
+    refused: dict[str, Any] = dict.fromkeys({"sklearn", "spacy"} - sys.modules.keys())
+    sys.modules |= refused
     try:
+        from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+        from cxprobe.files.writing import write_bytes
         from cxprobe.models.params import empty_names
         from cxprobe.project.checks import find_faults
-        from cxprobe.project.params import load_params
+        from cxprobe.project.constructions import make_page
+        from cxprobe.project.params import SCHEMA_FILE, load_params, schema_text
 
         faults = find_faults()
     finally:
-        sys.meta_path.remove(not_needed)
+        for name in refused:
+            del sys.modules[name]
     if faults.lines:
         count = f"{len(faults.lines)} faults" if len(faults.lines) > 1 else "1 fault"
         print("\n".join([*faults.lines, count]), file=sys.stderr)
@@ -53,21 +44,11 @@ def check() -> None:
         print(f"params.yaml: {key}: is empty; write it before a task names this model")
     for note in faults.notes:
         print(note)
-    _write_what_follows()
-    print_what_is_left(params)
-
-
-def _write_what_follows() -> None:
-    """Write the schema of params.yaml, and the page of constructions, where they are not what the files say."""
-    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-    from cxprobe.files.writing import write_bytes
-    from cxprobe.project.constructions import make_page
-    from cxprobe.project.params import SCHEMA_FILE, schema_text
-
     for path, text in ((SCHEMA_FILE, schema_text()), (CONSTRUCTIONS_FOLDER / "README.md", make_page())):
         if not path.is_file() or path.read_bytes() != text.encode():
             write_bytes(text.encode(), path)
             print(f"{path} is written anew")
+    print_what_is_left(params)
 
 
 def print_what_is_left(params: "Params") -> None:

@@ -1,4 +1,7 @@
-"""The commands ``cxprobe init`` and ``cxprobe preset``: a project, and its params.yaml."""
+"""The commands ``cxprobe init`` and ``cxprobe preset``: a project, and its params.yaml.
+
+A preset is a file that says what differs from presets/base.yaml; params.yaml, which DVC reads, is written from both.
+"""
 
 import logging
 import re
@@ -6,19 +9,30 @@ import shutil
 import subprocess
 from contextlib import chdir
 from importlib.metadata import distributions
+from io import StringIO
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
 
-from cxprobe.errors import ProjectError
+from cxprobe.errors import ParamsError, ProjectError
 from cxprobe.files.reading import read_text
+from cxprobe.files.schema import read_yaml, suggest
 from cxprobe.project.bundled import bundled_files, bundled_paths
+from cxprobe.run.params import PARAMS_FILE
 
 _README = Path(__file__).parent / "templates" / "project.md"
-_PARAMS, _PACKAGES = Path("params.yaml"), Path("corpora/documentation.txt")
+_PACKAGES = Path("corpora/documentation.txt")
 # In a project without the source: the installed code may change, and only list_code can find that out.
 _LOOKS_EACH_TIME = "always_changed: true\n    deps: [pipelines]"
+_BASE = "base"
+_EXTENDS = "extends"  # the key of a preset that names those which it begins with
+_HEAD = """\
+# yaml-language-server: $schema=params.schema.json
+# Made from the preset {name} by `cxprobe preset {name}`, and yours to change.
+"""
 
 
 def init(
@@ -49,8 +63,6 @@ def preset(
 ) -> None:
     """Write params.yaml from a preset: presets/base.yaml, and what the preset says differently."""
     from cxprobe.files.writing import write_bytes
-    from cxprobe.project.presets import preset_text
-    from cxprobe.run.params import PARAMS_FILE
 
     text = preset_text(name, Path("presets"), only)
     if show:
@@ -69,13 +81,11 @@ def create_project(folder: Path, preset: str) -> None:
 
     Args:
         folder: A folder that does not exist or is empty (a repository that git has just made is).
-        preset: One of `cxprobe.project.presets.preset_names`.
+        preset: One of `preset_names`.
 
     Raises:
         ProjectError: The folder is not empty, or cannot be written; the preset does not exist; git is not installed.
     """
-    from cxprobe.project.presets import preset_text
-
     source = bundled_files()
     params = preset_text(preset, source / "presets")
     if folder.exists() and not folder.is_dir():
@@ -87,41 +97,37 @@ def create_project(folder: Path, preset: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _initialise(folder)  # before the files of DVC are copied, since it refuses a .dvc that is there
-        (folder / _PARAMS).write_text(params, encoding="utf-8")
-        _copy_carried(source, folder)
+        _copy_carried(source, folder, params)
+        (folder / PARAMS_FILE).write_text(params, encoding="utf-8")
         readme = _README.read_text(encoding="utf-8").replace("<TITLE>", folder.absolute().name)
         (folder / "README.md").write_text(readme.replace("<PRESET>", preset), encoding="utf-8")
-        _keep_installed(folder / _PACKAGES)
         pipeline = (folder / "dvc.yaml").read_text(encoding="utf-8")
         pipeline = pipeline.replace("deps: [pipelines, src/cxprobe]", _LOOKS_EACH_TIME)
         (folder / "dvc.yaml").write_text(pipeline, encoding="utf-8")
+        names = [line for line in read_text(folder / _PACKAGES, ProjectError).splitlines() if line[:1] not in ("", "#")]
+        installed = [name for name in names if any(distributions(name=name))]
+        head = (
+            "# The packages whose documentation is the embedded corpus: those that cxprobe was tested with and that "
+            f"were\n# installed when `cxprobe init` made this project, {len(installed)} of {len(names)}. Pin their "
+            "versions."
+        )
+        (folder / _PACKAGES).write_text("\n".join([head, *installed, ""]), encoding="utf-8")
     except OSError as fault:
         raise ProjectError(f"{folder}: cannot be written: {fault.strerror} ({fault.filename})") from fault
 
 
-def _copy_carried(source: Path, folder: Path) -> None:
-    """Copy what a project needs; of the models those that its params.yaml names, with the cards and licences above."""
-    models = [Path(name) for name in re.findall(r": (models/[\w./-]+)", read_text(folder / _PARAMS, ProjectError))]
+def _copy_carried(source: Path, folder: Path, params: str) -> None:
+    """Copy what a project needs; of the models those that its parameters name, with the cards and licences above."""
+    models = [Path(name) for name in re.findall(r": (models/[\w./-]+)", params)]
     for path in bundled_paths(source):
         is_about = path.name.startswith(("README", "LICENSE"))
         is_wanted = path.parts[0] != "models" or any(
             path.is_relative_to(model) or (is_about and model.is_relative_to(path.parent)) for model in models
         )
-        if is_wanted and path != _PARAMS:  # the preset's is there
+        if is_wanted and path != PARAMS_FILE:  # the preset's is written
             target = folder / ("LICENSE-cxprobe" if path.as_posix() == "LICENSE" else path)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / path, target)
-
-
-def _keep_installed(file: Path) -> None:
-    """Leave out of the embedded corpus the packages that are not installed, whose documentation is not here."""
-    names = [line for line in file.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    installed = [name for name in names if any(distributions(name=name))]
-    head = (
-        "# The packages whose documentation is the embedded corpus: those that cxprobe was tested with and that were",
-        f"# installed when `cxprobe init` made this project, {len(installed)} of {len(names)}. Pin their versions.",
-    )
-    file.write_text("".join(f"{line}\n" for line in (*head, *installed)), encoding="utf-8")
 
 
 def _initialise(folder: Path) -> None:
@@ -144,3 +150,74 @@ def _initialise(folder: Path) -> None:
 
 def _git(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def preset_names(folder: Path) -> list[str]:
+    """Return the names of the presets of a folder, sorted."""
+    return sorted(path.stem for path in folder.glob("*.yaml") if path.stem != _BASE)
+
+
+def preset_text(name: str, folder: Path, only: str = "") -> str:
+    """Return the params.yaml of a preset, with the comments of base.yaml and of the preset.
+
+    Mappings are merged key by key; one in braces, and anything else, takes the place of what base.yaml has.
+
+    Args:
+        name: The preset.
+        folder: The folder with base.yaml and the presets.
+        only: The figure or table to make, of the section ``only`` of the preset; "" for all.
+
+    Raises:
+        ParamsError: The preset, figure or table does not exist, or a file is not valid YAML.
+    """
+    names = preset_names(folder)
+    if name not in names:
+        raise ParamsError(f"there is no preset '{name}'{suggest(name, names)}")
+    roundtrip = YAML()
+    roundtrip.width = 200
+    roundtrip.preserve_quotes = True
+    roundtrip.indent(mapping=2, sequence=4, offset=2)
+    roundtrip.representer.add_representer(
+        type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
+    )
+    content = _load(roundtrip, folder / f"{_BASE}.yaml")
+    for file in _extended(name, folder):
+        _merge(content, _load(roundtrip, file))
+    parts = content.pop("only", {})  # figure or table -> what differs where nothing else is wanted
+    if only:
+        if only not in parts:
+            raise ParamsError(f"the preset {name} has no part '{only}'{suggest(only, list(parts))}")
+        _merge(content, parts[only])
+    content.ca.comment = None  # what base.yaml says about itself
+    written = StringIO()
+    roundtrip.dump(content, written)
+    # Merged comments bring empty lines into the middle of sections.
+    text = re.sub(r"\n\n+(?= )", "\n", re.sub(r"\n{3,}", "\n\n", written.getvalue().strip("\n")))
+    return _HEAD.format(name=f"{name} --only {only}" if only else name) + text + "\n"
+
+
+def _extended(name: str, folder: Path) -> list[Path]:
+    """Return the files that make up a preset, in the order in which they are merged."""
+    file = folder / f"{name}.yaml"
+    files = [path for other in read_yaml(file, ParamsError).get(_EXTENDS, ()) for path in _extended(other, folder)]
+    return [*files, file]
+
+
+def _load(roundtrip: YAML, file: Path) -> CommentedMap:
+    read_yaml(file, ParamsError)  # which refuses what is no plain YAML
+    content: CommentedMap = roundtrip.load(file.read_text(encoding="utf-8"))
+    content.pop(_EXTENDS, None)
+    return content
+
+
+def _merge(content: Any, other: Any) -> None:
+    """Write the values of a mapping into another, with the comments beside them."""
+    for key, value in other.items():
+        old = content.get(key)
+        are_mappings = isinstance(old, CommentedMap) and isinstance(value, CommentedMap)
+        if are_mappings and old and value and not value.fa.flow_style():  # an empty one empties
+            _merge(old, value)
+        else:
+            content[key] = value
+            if key in other.ca.items:
+                content.ca.items[key] = other.ca.items[key]

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from cxprobe.errors import DataError
-from cxprobe.project.folder import require_construction
 
 _KEYS = {"p": "positive", "n": "negative", "u": "unclear"}
 
@@ -26,7 +25,10 @@ def label(
     from cxprobe import labels as table
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
     from cxprobe.files.tables import read_made_table
+    from cxprobe.project.constructions import require_construction
     from cxprobe.project.params import load_params
+    from cxprobe.results.words import with_interval
+    from cxprobe.stats import Estimate
 
     require_construction(construction)
     if not who.strip() or not who.isprintable():
@@ -55,8 +57,9 @@ def label(
         print(f"{number} sentences are called differently; --who 'NAME{table.DECIDES}' decides")
     if known := table.estimate_yield(sentences, labels):
         rate, (expected, least, most) = known
-        print(f"precision {rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}], n = {rate.n}, up to the first gap")
-        print(f"instances in all {len(sentences)} sentences: {expected:.0f} [{least:.0f}, {most:.0f}]")
+        print(f"precision {with_interval(rate, digits='.2f', factor=1)}, n = {rate.n}, up to the first gap")
+        instances = with_interval(Estimate(expected, least, most, len(sentences)), factor=1)
+        print(f"instances in all {len(sentences)} sentences: {instances}")
 
 
 def _answers(sentences: Iterable[Any]) -> Iterator[tuple[str, str]]:

@@ -34,7 +34,7 @@ _HERE = Path(__file__).parent
 _SIZES = {0: "n<1K", 1_000: "1K<n<10K", 10_000: "10K<n<100K", 100_000: "100K<n<1M", 1_000_000: "1M<n<10M"}
 _TASKS_VERSION = 1.0  # raise it when the same items would be scored in another way
 _OF_PAIR = ("id", "item", "construction", "variant", "sentence", "order")
-RESPONSE_COLUMNS: Mapping[str, str] = {
+RESPONSE_COLUMNS = {
     **RESPONSES,
     "weights": "trained; random, of a random-weights control; none, of a baseline",
     "clusters": "what the item shares with others, for intervals: name=value",
@@ -48,17 +48,19 @@ class Exported(NamedTuple):
     Attributes:
         files: Path below the folder -> content; "" for the file itself.
         said: What to tell the user, a sentence each.
+        left_out: What of data and tasks is not among the files, a sentence each.
     """
 
     files: Mapping[str, bytes]
     said: Sequence[str]
+    left_out: Sequence[str] = ()
 
 
 def export_hub(params: Params) -> Exported:
     """Return a data set of the Hugging Face hub: Parquet files with features, and a data card.
 
     Raises:
-        DataError: Nothing has been made yet, or a file of what has been made is missing.
+        DataError: A file of what has been made is missing.
         ImportError: datasets is not installed.
     """
     tasks, left_out = _made_tasks(params)
@@ -70,25 +72,24 @@ def export_hub(params: Params) -> Exported:
             if table.empty:
                 continue
             names = {
-                column: labels or list(dict.fromkeys(table[column].astype(str)))
+                column: labels or table[column].astype(str).unique().tolist()
                 for column, labels in about["labels"].items()
             }
             if "split" in table:  # the other columns of its sentences are features, of which constructions differ
                 parts = dict(list(table.groupby("split")))
-                splits = {
-                    str(split): parts[split].drop(columns="split") for split in ("train", "test") if split in parts
-                }
+                splits = {str(name): parts[name].drop(columns="split") for name in ("train", "test") if name in parts}
             else:
-                splits = {"test": table[list(about["columns"])]}
-            counts = [rows["construction"].value_counts() for rows in splits.values()]
-            sizes = {name: [int(count.get(name, 0)) for count in counts] for name in names["construction"]}
+                splits = {"test": table[[*about["columns"]]]}
+            sizes = {
+                name: [int((rows["construction"] == name).sum()) for rows in splits.values()]
+                for name in names["construction"]
+            }
             configurations[name] = about | {"labels": names, "splits": [*splits], "sizes": sizes}
             files |= {f"{name}/{split}.parquet": _parquet(rows, names) for split, rows in splits.items()}
-    if not configurations:
-        raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
-    card = _card(params, configurations, left_out)
+    if configurations:
+        files["README.md"] = _card(params, configurations, left_out).encode()
     rows = [f"{name}: {sum(map(sum, about['sizes'].values())):,} rows" for name, about in configurations.items()]
-    return Exported(files | {"README.md": card.encode()}, [*rows, *_said(left_out), "README.md is the data card"])
+    return Exported(files, [*rows, "README.md is the data card"], left_out)
 
 
 def _parquet(table: pd.DataFrame, names: Mapping[str, Sequence[str]]) -> bytes:
@@ -169,15 +170,13 @@ def export_harness(params: Params) -> Exported:
     """Return minimal pairs for lm-evaluation-harness: a YAML file and a file of items a task, groups, and a README.
 
     Raises:
-        DataError: Nothing has been made yet, or a file of what has been made is missing.
+        DataError: A file of what has been made is missing.
     """
     made, left_out = _made_tasks(params)
-    tasks: list[HarnessTask] = []
-    for task in made:
-        pairs = task.pairs(params)
-        tasks += [] if pairs is None else pair_tasks(pairs)
+    tables = [pairs for pairs in (task.pairs(params) for task in made) if pairs is not None]
+    tasks = [one for pairs in tables for one in pair_tasks(pairs)]
     if not tasks:
-        raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
+        return Exported({}, [], left_out)
     groups: dict[str, list[str]] = {}  # a group of the tasks of each construction
     files = {"load_items.py": (_HERE / "harness_loader.txt").read_text("utf-8")}
     template = (_HERE / "harness_task.txt").read_text("utf-8")
@@ -194,8 +193,8 @@ def export_harness(params: Params) -> Exported:
     rows += [f"| {one.name} | {len(one.items)} | {one.description} |" for one in tasks]
     files["README.md"] = (_HERE / "harness.md").read_text("utf-8").format(rows="\n".join(rows))
     number = sum(len(one.items) for one in tasks)
-    said = [f"{len(tasks)} tasks, {number:,} items; README.md lists them", *_said(left_out)]
-    return Exported({name: text.encode() for name, text in files.items()}, said)
+    said = [f"{len(tasks)} tasks, {number:,} items; README.md lists them"]
+    return Exported({name: text.encode() for name, text in files.items()}, said, left_out)
 
 
 def pair_tasks(pairs: pd.DataFrame) -> Iterator[HarnessTask]:
@@ -243,12 +242,11 @@ def export_responses(params: Params) -> Exported:
     """
     table = responses_of(params)
     content = table.assign(clusters=table["clusters"].str.join("; ")).to_csv(index=False, lineterminator="\n")
-    columns = [f"  {name}: {about}" for name, about in RESPONSE_COLUMNS.items()]
     facets = [str(name) for name in table if name not in RESPONSE_COLUMNS]
+    columns = RESPONSE_COLUMNS | {", ".join(facets): "what divides the responses of some tasks; empty for others"}
     said = [
         f"{len(table):,} responses of {table['model'].nunique()} models; the columns:",
-        *columns,
-        f"  {', '.join(facets)}: what divides the responses of some tasks; empty for those of others",
+        *(f"  {name}: {about}" for name, about in columns.items()),
     ]
     return Exported({"": content.encode()}, said)
 
@@ -292,10 +290,6 @@ def _made_tasks(params: Params) -> tuple[list[Task], list[str]]:
             tasks.append(task)
             left_out += task.left_out(params)
     return tasks, left_out
-
-
-def _said(left_out: Sequence[str]) -> list[str]:
-    return [f"left out: {sentence}" for sentence in left_out]
 
 
 EXPORTS: Mapping[str, Callable[[Params], Exported]] = {

@@ -65,7 +65,7 @@ def open_llm(llm: Llm) -> Any:
     if llm.name.startswith(_LOCAL):
         arguments.setdefault("do_sample", False)  # inspect's provider would draw, whatever the temperature is
         if spec := PACKAGED.get(llm.name.removeprefix(_LOCAL)):
-            from cxprobe.models.gguf import dequantised  # which brings torch
+            from cxprobe.models.loading import dequantised  # which brings torch
 
             arguments["model_path"] = dequantised(Source(llm.name, spec, path_of(llm.name, spec.name))).path
             set_model_info(llm.name, ModelInfo())  # or inspect would look for the name on the hub
@@ -155,6 +155,8 @@ def _put(
     from inspect_ai import Task
     from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import CachePolicy
+    from inspect_ai.solver import generate, solver
 
     here = str(scratch.absolute())
     # The only way to tell inspect. On a full disk its traces would print tracebacks, so there are none.
@@ -164,7 +166,20 @@ def _put(
     scratch.mkdir(parents=True, exist_ok=True)
     ids = questions["id"].astype(str).tolist()
     prompts = [Sample(input=text, id=id_) for id_, text in zip(ids, questions["question"], strict=True)]
-    task = Task(dataset=MemoryDataset(prompts), solver=_solver(llm, progress))
+    arguments = json.dumps(llm.arguments, sort_keys=True)  # inspect's own key of the cache leaves them out
+    put = generate("none", cache=CachePolicy(expiry=None, scopes={"arguments": arguments}))
+
+    @solver  # type: ignore[untyped-decorator]
+    def counted() -> Any:
+        async def solve(state: Any, _: Any) -> Any:
+            try:
+                return await put(state, _)
+            finally:
+                progress(1)
+
+        return solve
+
+    task = Task(dataset=MemoryDataset(prompts), solver=counted())
     try:
         log = evaluate(
             task,
@@ -193,24 +208,3 @@ def _put(
         reply = "" if error else samples[id_].output.completion
         rows.append((id_, reply, error is not None, redact(error.message) if error else ""))
     return pd.DataFrame(rows, columns=["id", "reply", "failed", "error"])
-
-
-def _solver(llm: Llm, progress: Callable[[int], object]) -> Any:
-    """Return inspect's solver that sends one prompt, unless the reply is in the cache, and counts it."""
-    from inspect_ai.model import CachePolicy
-    from inspect_ai.solver import generate, solver
-
-    arguments = json.dumps(llm.arguments, sort_keys=True)  # inspect's own key of the cache leaves them out
-    put = generate("none", cache=CachePolicy(expiry=None, scopes={"arguments": arguments}))
-
-    @solver  # type: ignore[untyped-decorator]
-    def counted() -> Any:
-        async def solve(state: Any, generate_reply: Any) -> Any:
-            try:
-                return await put(state, generate_reply)
-            finally:
-                progress(1)
-
-        return solve
-
-    return counted()

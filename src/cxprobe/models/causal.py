@@ -4,13 +4,13 @@ Texts are tokenised whole. Those that begin alike share a row, in which what the
 which tokens each token sees. Padding is on the right, where a causal model cannot see it.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from inspect import signature
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,16 +21,13 @@ from torch.nn.utils.rnn import pad_sequence
 
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.schema import suggest
+from cxprobe.models.checkpoints import Source
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import fields_of_model, load_model
 from cxprobe.models.params import Bos
-from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
+from cxprobe.models.store import Answers, key_of, token_budget_batches
 from cxprobe.models.texts import ScoringConfig, Texts, TokenScores, check_length, encode
 from cxprobe.models.trials import are_alike, ids_of_trial, log_probabilities, logits_at, proven, read_plainly
-from cxprobe.run.record import ModelKind
-
-if TYPE_CHECKING:
-    from cxprobe.models.checkpoints import Source
 
 Ids = NDArray[np.int32]
 _ROW = 256  # tokens of texts that share a row
@@ -48,7 +45,7 @@ class CausalLM(LoadedModel):
             as long as it has no weights, whether it seems to.
     """
 
-    kind: ClassVar[ModelKind] = "causal"
+    kind = "causal"
 
     bos: Bos = field(default="as_tokenizer", kw_only=True)
     reads_trees: bool = field(default=True, kw_only=True)
@@ -101,10 +98,10 @@ class CausalLM(LoadedModel):
         if self.ids_before:
             return {}
         encoded = encode(self.tokenizer, texts, special_tokens=False)
-        return {text.text: int(text.ids[0]) for text in encoded if len(text.ids)}
+        return {text.text: int(text.ids[0]) for text in encoded}
 
 
-def load_causal_lm(source: "Source", device: str) -> CausalLM:
+def load_causal_lm(source: Source, device: str) -> CausalLM:
     """Load a model that reads from left to right.
 
     Args:
@@ -112,7 +109,8 @@ def load_causal_lm(source: "Source", device: str) -> CausalLM:
         device: Where it runs; see `cxprobe.models.embedding.load_encoder`.
 
     Raises:
-        ModelError: See `cxprobe.models.embedding.load_encoder`; or it is no language model.
+        ModelError: See `cxprobe.models.embedding.load_encoder`; or it is no language model, or its tokens see what
+            follows them.
         DataError: See `CausalLM.ids_before`.
     """
     if type(source.config) not in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
@@ -125,16 +123,10 @@ def load_causal_lm(source: "Source", device: str) -> CausalLM:
     model = CausalLM(*fields_of_model(source, weights), bos=source.spec.bos, reads_trees=takes_positions)
     ids = ids_of_trial(source, weights)
     _ = model.ids_before  # a wrong bos is refused before any work
-    longest = int(min(model.max_tokens, 0.75 * model.longest_row))  # so that both texts of the trial can share a row
-    return model if device == "meta" else _with_trial(source, model, ids[:longest])
-
-
-def _with_trial(source: "Source", model: CausalLM, ids: Sequence[int]) -> CausalLM:
-    """Return a model that knows how it can be asked; its trial text is read with another that begins alike.
-
-    Raises:
-        ModelError: See `cxprobe.models.trials`; or its tokens see what follows them.
-    """
+    if device == "meta":
+        return model
+    # The trial's text is read with another that begins alike, so that both can share a row.
+    ids = ids[: int(min(model.max_tokens, 0.75 * model.longest_row))]
     dtype = getattr(torch, source.spec.dtype)
     long = np.array(ids, dtype=np.int32)
     half = len(long) // 2
@@ -153,7 +145,7 @@ def _with_trial(source: "Source", model: CausalLM, ids: Sequence[int]) -> Causal
     ]
 
     def read(tried: CausalLM) -> list[NDArray[np.float64]]:
-        first, second = (Scored(ids, len(ids) - 1) for ids in (long, short))
+        first, second = ((ids, len(ids) - 1) for ids in (long, short))
         return log_probabilities_of_rows(tried, [[first, second], [second]])
 
     padded: dict[str, Any] = {"reads_trees": False}
@@ -197,6 +189,7 @@ class CausalQuestions:
         self._encoded = encode(model.tokenizer, self.texts, special_tokens=False)
         self._ids: dict[bytes, Ids] = {}
         self._scored: dict[bytes, int] = {}  # how many tokens at the end of a text have a score
+        self._row: dict[bytes, int] = {}  # the row of a text in its batch
         self.text_of: dict[bytes, str] = {}
         self._keys = []
         for text in self._encoded:
@@ -214,22 +207,19 @@ class CausalQuestions:
             self._scored[key] = scored
             self._keys.append(key)
 
-    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+    def batches(self, keys: Sequence[bytes]) -> list[list[bytes]]:
         """Return some of the texts in batches; those that begin alike are together."""
-        sequences = [self._ids[key] for key in keys]
-        rows = rows_of_texts(sequences, self._longest_row)
-        batches = []
-        for numbers in token_budget_batches([row.places for row in rows], self._token_budget):
-            keys_of_rows = [[keys[text] for text in rows[number].texts] for number in numbers]
-            batches.append(Batch([*chain.from_iterable(keys_of_rows)], partial(self._compute, keys_of_rows)))
-        return batches
+        rows = rows_of_texts([self._ids[key] for key in keys], self._longest_row)
+        self._row |= {keys[text]: number for number, (texts, _) in enumerate(rows) for text in texts}
+        batches = token_budget_batches([places for _, places in rows], self._token_budget)
+        return [[keys[text] for number in numbers for text in rows[number][0]] for numbers in batches]
 
-    def _compute(self, keys_of_rows: Sequence[Sequence[bytes]], model: CausalLM, wanted: Collection[bytes]) -> Answers:
-        """Return the answers to texts in rows: the log-probability of each token that has one, shape (tokens,)."""
-        asked = [[key for key in row if key in wanted] for row in keys_of_rows]
-        rows = [[Scored(self._ids[key], self._scored[key]) for key in row] for row in asked if row]
+    def compute(self, model: CausalLM, wanted: Sequence[bytes]) -> Answers:
+        """Return the answers to texts of a batch: the log-probability of each token that has one, shape (tokens,)."""
+        in_rows = groupby(wanted, key=self._row.__getitem__)
+        rows = [[(self._ids[key], self._scored[key]) for key in row] for _, row in in_rows]
         numbers = log_probabilities_of_rows(model, rows, self._token_budget)
-        return dict(zip(chain.from_iterable(asked), numbers, strict=True))
+        return dict(zip(wanted, numbers, strict=True))
 
     def read(self, answers: Answers) -> Iterator[TokenScores]:
         """Yield the scores of each text."""
@@ -239,16 +229,8 @@ class CausalQuestions:
             yield TokenScores(text.text, "causal", text.ids, text.spans, text.words, log_probs)
 
 
-class Scored(NamedTuple):
-    """A text whose last ids are scored.
-
-    Attributes:
-        ids: Shape (length,), at least 2.
-        scored: How many of the last ids; fewer than ``length``.
-    """
-
-    ids: Ids
-    scored: int
+Scored = tuple[Ids, int]
+"""A text's ids, shape (length,) with a length of at least 2, and how many of the last ones are scored: fewer."""
 
 
 def log_probabilities_of_rows(
@@ -266,7 +248,7 @@ def log_probabilities_of_rows(
     if shared:
         return _of_batch(model, trees, shared=True)
     texts = [*chain.from_iterable(rows)]
-    batches = token_budget_batches([len(text.ids) for text in texts], token_budget if model.batched else 1)
+    batches = token_budget_batches([len(ids) for ids, _ in texts], token_budget if model.batched else 1)
     found = dict[int, NDArray[np.float64]]()
     for numbers in batches:
         alone = [Tree([texts[number]]) for number in numbers]
@@ -309,15 +291,16 @@ class Tree:
     def __init__(self, texts: Sequence[Scored]) -> None:
         """Put texts into a row."""
         places: dict[tuple[int, int], int] = {}  # place before and id -> place
+        depths: dict[int, int] = {}  # of each place, in their order
         scored: dict[int, int] = {}  # place -> its number in ``scored``
         followed: dict[tuple[int, int], int] = {}
         self.steps = []
-        for text in texts:
-            place = -1
-            steps = []
-            first = len(text.ids) - 1 - text.scored  # of the places after which an id is scored
-            for number, (one, following) in enumerate(pairwise(text.ids.tolist())):
+        for ids, number_scored in texts:
+            place, steps = -1, []
+            first = len(ids) - 1 - number_scored  # of the places after which an id is scored
+            for number, (one, following) in enumerate(pairwise(ids.tolist())):
                 place = places.setdefault((place, one), len(places))
+                depths[place] = number
                 if number >= first:
                     step = (scored.setdefault(place, len(scored)), following)
                     steps.append(followed.setdefault(step, len(followed)))
@@ -326,9 +309,7 @@ class Tree:
         self.followed = [*followed]
         self.ids = [one for _, one in places]
         self.before = [place for place, _ in places]
-        self.depths: list[int] = []
-        for place in self.before:
-            self.depths.append(0 if place < 0 else self.depths[place] + 1)
+        self.depths = [*depths.values()]
 
 
 def seen_by_each(trees: Sequence[Tree], widest: int, dtype: torch.dtype) -> dict[str, Tensor]:
@@ -353,15 +334,8 @@ def seen_by_each(trees: Sequence[Tree], widest: int, dtype: torch.dtype) -> dict
     return {"position_ids": torch.from_numpy(positions), "attention_mask": hidden.unsqueeze(1)}
 
 
-class SharedRow(NamedTuple):
-    """Texts that share a row, and its places: the ids of its `Tree`."""
-
-    texts: list[int]
-    places: int
-
-
-def rows_of_texts(sequences: Sequence[Ids], budget: float) -> list[SharedRow]:
-    """Put texts into rows, each beside those that begin alike; a row's texts are positions in ``sequences``.
+def rows_of_texts(sequences: Sequence[Ids], budget: float) -> list[tuple[list[int], int]]:
+    """Put texts into rows, each beside those that begin alike.
 
     A row has at most `_ROW` places, since all of them are compared with one another; or as many as two texts, so that
     long ones share too; and never more than the budget, if it has several texts.
@@ -369,18 +343,19 @@ def rows_of_texts(sequences: Sequence[Ids], budget: float) -> list[SharedRow]:
     Args:
         sequences: Distinct texts' ids.
         budget: The most tokens in a batch.
+
+    Returns:
+        The texts of each row, as positions in ``sequences``, and the number of its places: of the ids of its `Tree`.
     """
-    rows: list[SharedRow] = []
-    last = np.array([], dtype=np.int32)
-    in_order = sorted(range(len(sequences)), key=lambda number: sequences[number].tolist())
-    for number in in_order:
-        ids = sequences[number][:-1]
-        length = min(len(ids), len(last))
-        different = np.flatnonzero(ids[:length] != last[:length])
-        new = len(ids) - (int(different[0]) if len(different) else length)
-        if rows and rows[-1].places + new <= min(budget, max(_ROW, 2 * len(ids))):
-            rows[-1] = SharedRow([*rows[-1].texts, number], rows[-1].places + new)
+    rows: list[tuple[list[int], int]] = []
+    last = list[int]()
+    for whole, number in sorted((ids.tolist(), number) for number, ids in enumerate(sequences)):
+        ids = whole[:-1]
+        places = min(len(ids), len(last))
+        new = len(ids) - next((place for place in range(places) if ids[place] != last[place]), places)
+        if rows and rows[-1][1] + new <= min(budget, max(_ROW, 2 * len(ids))):
+            rows[-1] = ([*rows[-1][0], number], rows[-1][1] + new)
         else:
-            rows.append(SharedRow([number], len(ids)))
+            rows.append(([number], len(ids)))
         last = ids
     return rows

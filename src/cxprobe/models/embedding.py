@@ -1,11 +1,11 @@
 """One vector for each text and layer: the mean of its tokens' hidden states, by batches with little padding."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -14,17 +14,16 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from cxprobe.files.arrays import DenseVectors, write_features
+from cxprobe.models.checkpoints import Source
 from cxprobe.models.language_models import LoadedModel, write_model_facts
 from cxprobe.models.loading import fields_of_model, load_model, open_source
-from cxprobe.models.store import Answers, Batch, answer, key_of, token_budget_batches
-from cxprobe.models.texts import encode_inputs
+from cxprobe.models.params import ModelSpec
+from cxprobe.models.store import Answers, answer, key_of, token_budget_batches
+from cxprobe.models.texts import Encoded, encode_inputs
 from cxprobe.models.trials import TRIAL, ids_of_trial, proven, read_plainly
-from cxprobe.run.record import ModelKind
 
 if TYPE_CHECKING:
-    from cxprobe.models.checkpoints import Source
     from cxprobe.models.measuring import MeasuredModel
-    from cxprobe.models.params import ModelSpec
 
 R = TypeVar("R")
 _BLOCK = 1024  # texts whose vectors are in memory at once while they are written
@@ -33,10 +32,10 @@ _BLOCK = 1024  # texts whose vectors are in memory at once while they are writte
 class LoadedEncoder(LoadedModel):
     """A model whose hidden states are read."""
 
-    kind: ClassVar[ModelKind] = "encoder"
+    kind = "encoder"
 
 
-def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Source | None" = None) -> LoadedEncoder:
+def load_encoder(slug: str, spec: ModelSpec, device: str = "cpu", source: Source | None = None) -> LoadedEncoder:
     """Load a model to read hidden states from; code of a checkpoint is never run.
 
     Args:
@@ -54,9 +53,7 @@ def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Sou
             does.
     """
     source = source or open_source(slug, spec)
-    encodes = transformers.MODEL_FOR_TEXT_ENCODING_MAPPING.get(
-        type(source.config), None
-    )  # such as the encoder of T5 alone
+    encodes = transformers.MODEL_FOR_TEXT_ENCODING_MAPPING.get(type(source.config), None)  # as T5's encoder alone
     is_saved_so = encodes and encodes.__name__ in (source.config.architectures or [])
     model_class = encodes if is_saved_so else transformers.AutoModel
     encoder = LoadedEncoder(*fields_of_model(source, load_model(source, model_class, device)))
@@ -80,7 +77,8 @@ def encoder_of(model: LoadedModel) -> LoadedEncoder:
 
 def _with_trial(encoder: LoadedEncoder, ids: Sequence[int], place: str) -> LoadedEncoder:
     """Return a model that knows whether it can read texts of several lengths in a batch."""
-    texts = [Tokens(TRIAL, [*some], [True] * len(some)) for some in (ids, ids[: len(ids) // 2 + 1])]
+    parts = [np.array(some, dtype=np.int32) for some in (ids, ids[: len(ids) // 2 + 1])]
+    texts = [Encoded(TRIAL, part, 0, np.zeros((len(part), 2), np.int64), np.arange(len(part))) for part in parts]
 
     def read(tried: LoadedEncoder) -> list[DenseVectors]:
         return [*chain.from_iterable(mean_of_each_layer(tried, texts))]
@@ -111,10 +109,10 @@ def embed_texts(
 
     Raises:
         ModelError: See `MeasuredModel.check`.
-        DataError: See `tokenise`; or a number is not finite.
+        DataError: See `encode_inputs`; or a number is not finite.
     """
     encoder = model.described
-    tokens = {name: tokenise(encoder, texts) for name, texts in portions.items()}
+    tokens = {name: encode_inputs(encoder, texts) for name, texts in portions.items()}
     sentences = list(chain.from_iterable(tokens.values()))
     checked = model.check(list(chain.from_iterable(portions.values())))
 
@@ -130,47 +128,17 @@ def embed_texts(
     return {"sentences": len(sentences), "tokens": sum(len(sentence.ids) for sentence in sentences), **checked}
 
 
-class Tokens(NamedTuple):
-    """A tokenised sentence.
-
-    Attributes:
-        text: The sentence.
-        ids: The token ids, special tokens included.
-        counted: Which of them count in the mean.
-    """
-
-    text: str
-    ids: list[int]
-    counted: list[bool]
-
-
-def tokenise(encoder: LoadedEncoder, texts: Sequence[str]) -> list[Tokens]:
-    """Tokenise sentences, and mark the tokens that count in the mean: all but the special ones.
-
-    Args:
-        encoder: The model whose tokenizer is used.
-        texts: The sentences.
-
-    Raises:
-        DataError: A sentence has no token, or is longer than the model's longest input (nothing is ever truncated).
-    """
-    tokens = []
-    for one in encode_inputs(encoder, texts):
-        counted = np.zeros(len(one.ids), dtype=bool)
-        counted[one.first : one.first + len(one.spans)] = True
-        tokens.append(Tokens(one.text, one.ids.tolist(), counted.tolist()))
-    return tokens
-
-
 class VectorQuestions(Generic[R]):
     """The questions about the vectors of sentences.
 
     Attributes:
         texts: The sentences.
-        text_of: The key of each distinct sentence, with what counts of it -> the sentence.
+        text_of: The key of each distinct sentence, with its tokens that count -> the sentence.
     """
 
-    def __init__(self, tokens: Sequence[Tokens], token_budget: int, use: Callable[[Iterable[DenseVectors]], R]) -> None:
+    def __init__(
+        self, tokens: Sequence[Encoded], token_budget: int, use: Callable[[Iterable[DenseVectors]], R]
+    ) -> None:
         """Prepare the questions about all sentences.
 
         Args:
@@ -180,20 +148,21 @@ class VectorQuestions(Generic[R]):
         """
         self.texts: Sequence[str] = [sentence.text for sentence in tokens]
         self._token_budget, self._use = token_budget, use
-        self._keys = [key_of(np.array([*sentence.ids, *sentence.counted], dtype=np.int32)) for sentence in tokens]
+        self._keys = [
+            key_of(sentence.ids, np.array([sentence.first, len(sentence.spans)], dtype=np.int32)) for sentence in tokens
+        ]
         self._tokens = dict(zip(self._keys, tokens, strict=True))
         self.text_of = dict(zip(self._keys, self.texts, strict=True))
 
-    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+    def batches(self, keys: Sequence[bytes]) -> list[list[bytes]]:
         """Return some of the sentences in batches."""
         lengths = [len(self._tokens[key].ids) for key in keys]
-        return [
-            Batch([keys[position] for position in positions], self._compute)
-            for positions in token_budget_batches(lengths, self._token_budget)
-        ]
+        batches = token_budget_batches(lengths, self._token_budget)
+        return [[keys[position] for position in positions] for positions in batches]
 
-    def _compute(self, encoder: LoadedEncoder, wanted: Collection[bytes]) -> Answers:
-        vectors = mean_of_each_layer(encoder, [self._tokens[key] for key in wanted])
+    def compute(self, model: LoadedEncoder, wanted: Sequence[bytes]) -> Answers:
+        """Return the vectors of sentences of a batch."""
+        vectors = mean_of_each_layer(model, [self._tokens[key] for key in wanted])
         return {key: vectors[:, position] for position, key in enumerate(wanted)}  # each (layers, dimensions)
 
     def read(self, answers: Answers) -> Iterator[R]:
@@ -206,7 +175,10 @@ class VectorQuestions(Generic[R]):
 
 
 def pool_texts(
-    encoder: LoadedEncoder, tokens: Sequence[Tokens], token_budget: int, progress: Callable[[int], object] | None = None
+    encoder: LoadedEncoder,
+    tokens: Sequence[Encoded],
+    token_budget: int,
+    progress: Callable[[int], object] | None = None,
 ) -> DenseVectors:
     """Return the vectors of sentences, shape (layers, sentences, dimensions), by a loaded model in this process."""
     questions = VectorQuestions(tokens, token_budget, lambda blocks: np.concatenate(list(blocks), axis=1))
@@ -214,7 +186,7 @@ def pool_texts(
     return vectors
 
 
-def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Tokens]) -> DenseVectors:
+def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Encoded]) -> DenseVectors:
     """Run a model on a batch of sentences, padded on the right, and pool each layer's hidden states.
 
     Args:
@@ -226,21 +198,19 @@ def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Tokens]) -> D
     """
     if not encoder.batched and len(sentences) > 1:
         return np.concatenate([mean_of_each_layer(encoder, [one]) for one in sentences], axis=1)
-    device = encoder.model.device
-
-    def padded(rows: Sequence[Sequence[int]], value: int = 0) -> Tensor:
-        tensors = [torch.tensor(row) for row in rows]
-        return pad_sequence(tensors, batch_first=True, padding_value=value).to(device)  # (sentences, tokens)
-
     # The attention mask always hides what fills short rows, so 0 stands in where the tokenizer defines no padding.
-    input_ids = padded([one.ids for one in sentences], encoder.tokenizer.pad_token_id or 0)
-    attended = padded([[1] * len(one.ids) for one in sentences])
-    counts = padded([one.counted for one in sentences])
-    mask = None if attended.all() else attended  # models are faster without one
+    ids = [torch.from_numpy(one.ids).long() for one in sentences]
+    input_ids = pad_sequence(ids, batch_first=True, padding_value=encoder.tokenizer.pad_token_id or 0)
+    places = torch.arange(input_ids.shape[1])  # (tokens,); the masks have the shape (sentences, tokens)
+    attended = places < torch.tensor([[len(one.ids)] for one in sentences])
+    firsts = torch.tensor([[one.first] for one in sentences])
+    counts = (places >= firsts) & (places < firsts + torch.tensor([[len(one.spans)] for one in sentences]))
+    device, mask = encoder.model.device, None if attended.all() else attended.long()  # models are faster without one
     with torch.inference_mode():
-        output = encoder.model(input_ids=input_ids, attention_mask=mask, output_hidden_states=True)
+        inputs = {"input_ids": input_ids.to(device), "attention_mask": None if mask is None else mask.to(device)}
+        output = encoder.model(**inputs, output_hidden_states=True)
         # Pooled one by one, so that the stack of all tokens' states is never built.
-        pooled = torch.stack([mean_over_tokens(layer, counts) for layer in output.hidden_states])
+        pooled = torch.stack([mean_over_tokens(layer, counts.to(device)) for layer in output.hidden_states])
     vectors: DenseVectors = pooled.cpu().numpy()
     return vectors
 

@@ -7,6 +7,7 @@ model what stands before the exchanged vectors stays as it is, and does not run 
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import zip_longest
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -199,20 +200,14 @@ def _check_written_back(model: LoadedModel, prompts: Sequence[SentenceTokens], b
 
 def _output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: int, token_budget: int) -> BlockOutput:
     """Return the output of a block for prompts, see `block_output`."""
+    batches = [prompts[some] for some in _batches(prompts, token_budget)]
+    caches = [DynamicCache() for _ in batches] if _has_past(model) else []
     outputs: list[Any] = []  # of the block, one a batch
-    caches: list[DynamicCache] = []
-
-    def keep(_module: Any, _args: Any, output: Any) -> None:
-        outputs.append(output)
-
-    hook = blocks_of(model)[block].register_forward_hook(keep)
+    hook = blocks_of(model)[block].register_forward_hook(lambda _module, _args, output: outputs.append(output))
     try:
-        for some in _batches(prompts, token_budget):
-            cache = DynamicCache() if _has_past(model) else None
-            with torch.no_grad():
-                _logits(model, prompts[some], past=cache)
-            if cache is not None:
-                caches.append(cache)
+        with torch.no_grad():
+            for batch, cache in zip_longest(batches, caches):
+                _logits(model, batch, past=cache)
     finally:
         hook.remove()
     is_tuple = isinstance(outputs[0], tuple)
@@ -309,11 +304,10 @@ def answers_in_batches(
 ) -> NDArray[np.float64]:
     """Return the log probabilities of `answers_after`, shape (n, k), for any number of prompts, without gradients."""
     parts = []
-    for some in _batches(prompts, token_budget):
-        part = edits and Edits(edits.output, edits.rows[some], edits.columns[some], edits.vectors[some])
-        with torch.no_grad():
-            answers = answers_after(model, prompts[some], targets[some], part)
-        parts.append(answers)
+    with torch.no_grad():
+        for some in _batches(prompts, token_budget):
+            part = edits and Edits(edits.output, edits.rows[some], edits.columns[some], edits.vectors[some])
+            parts.append(answers_after(model, prompts[some], targets[some], part))
     numbers: NDArray[np.float64] = torch.cat(parts).double().numpy()
     return numbers
 

@@ -1,21 +1,37 @@
-"""Load a model: find, read and check it; it is complete, in eval mode and in a known precision."""
+"""Load a model: find, read and check it; it is complete, in eval mode and in a known precision.
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+A model in a GGUF file is de-quantised once into a folder of the user's cache, which is loaded like any other folder.
+"""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
+from filelock import FileLock
+from tqdm.auto import tqdm
 from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
-from cxprobe.models.checkpoints import Source, check_digest, is_gguf, loaded_files, path_of
-from cxprobe.models.checks import check_report, longest_input
-from cxprobe.models.gguf import dequantised
+from cxprobe.models.checkpoints import OF_THE_HUB, Source, check_digest, is_gguf, loaded_files, path_of
 from cxprobe.models.params import ModelSpec
+
+_ROUNDING = "quantisation.txt"  # in the converted folder
+_REMEDY = (
+    "transformers reads GGUF files of some architectures only: take the model's checkpoint in safetensors, or convert "
+    "the file into one with a tool that knows the architecture, and give that folder"
+)
+# The causal mask, which older versions of transformers stored beside the weights of attention (GPT-Neo, GPT-J).
+_MASKS = re.compile(r"(attn|attention)\.(masked_)?bias$")
+_POSITIONS = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last two of Whisper and MPT
 
 
 class DebertaV2Masked(transformers.DebertaV2ForMaskedLM):  # type: ignore[misc]
@@ -30,6 +46,7 @@ def open_source(slug: str, spec: ModelSpec) -> Source:
     Arguments and errors are those of `cxprobe.models.embedding.load_encoder`.
     """
     transformers_logging.disable_progress_bar()
+    transformers_logging.set_verbosity_error()  # `check_report` refuses what matters in its report on loading
     source = Source(slug, spec, path_of(f"models.{slug}", spec.name))
     if is_gguf(source.path):
         source = dequantised(source)
@@ -109,7 +126,7 @@ def _read(source: Source, model_class: Any) -> Any:
         "output_loading_info": True,
         "ignore_mismatched_sizes": True,  # they are refused below, by name
     }
-    with source.refusing("the weights", advice), _without_report():
+    with source.refusing("the weights", advice):
         model, report = model_class.from_pretrained(source.path, **options)
         heads = {"lm_predictions": report["missing_keys"], "cls.predictions": report["unexpected_keys"]}
         if all(any(key.startswith(head) for key in keys) for head, keys in heads.items()):
@@ -162,12 +179,134 @@ def is_masked(config: Any) -> bool:
     return type(config) in transformers.MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
 
 
-@contextmanager
-def _without_report() -> Iterator[None]:
-    """Suppress the report of transformers on loading: `check_report` refuses what matters in it."""
-    verbosity = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity_error()
-    try:
-        yield
-    finally:
-        transformers_logging.set_verbosity(verbosity)
+def check_report(source: Source, model: Any, report: Mapping[str, Any]) -> None:
+    """Refuse a model that is not its checkpoint, as the loading report of transformers tells.
+
+    Weights of the checkpoint have other shapes than the model's, or are missing, so that transformers has drawn them at
+    random; or the checkpoint has weights of the body that the model does not, such as those of a further layer. What
+    stands beside the body is a head for another use. The pooler of sentence pairs may be missing or left out: no hidden
+    state and no score passes through it, and the checkpoints of RoBERTa and DeBERTa have none.
+
+    Args:
+        source: Where it comes from.
+        model: The model.
+        report: Of transformers; "mismatched_keys" has of each weight the name, the stored shape and the model's.
+    """
+    prefix = f"{model.base_model_prefix}."
+    body = dict(model.base_model.named_children())
+    shapes = [f"{name} is {list(stored)}, not {list(built)}" for name, stored, built in report["mismatched_keys"]]
+    missing = [name for name in report["missing_keys"] if not name.removeprefix(prefix).startswith("pooler.")]
+
+    def is_of_body(name: str) -> bool:
+        return name.startswith(prefix) or name.split(".")[0] in body
+
+    unused = [
+        name
+        for name in report["unexpected_keys"]
+        if is_of_body(name) and not name.removeprefix(prefix).startswith("pooler.") and not _MASKS.search(name)
+    ]
+    reason = (
+        "config.json and weights do not belong together, so copy or download both again, or take another checkpoint"
+    )
+    saved_as, read_as = model.config.architectures or [], type(model).__name__
+    if missing and saved_as and read_as not in saved_as:
+        reason = f"it was saved as {', '.join(saved_as)}, which is no {read_as}: take another checkpoint"
+        if not any(map(is_of_body, missing)):
+            reason += (
+                ", since this one has no such head; its vectors can be read, by `cxprobe.load_encoder` or in embeddings"
+            )
+    for faults, what in (
+        (shapes, "of the checkpoint have other shapes than config.json says"),
+        (missing, "are not in its checkpoint and would be random"),
+        (unused, "of its checkpoint are not used by the model that config.json describes"),
+    ):
+        if faults:
+            raise ModelError(f"{source}: {len(faults)} weights {what}: {', '.join(sorted(faults)[:5])}; {reason}")
+
+
+def longest_input(source: Source, model: Any) -> int:
+    """Return the longest input, special tokens included.
+
+    Architectures such as RoBERTa, MPNet and ESM count positions from the one after that of their padding. Some, such as
+    XLNet, have no limit, which they write as -1.
+    """
+    config, tokenizer = source.config, source.tokenizer
+    with source.refusing("max_position_embeddings of config.json, model_max_length of tokenizer_config.json"):
+        tables = [module for name, module in model.named_modules() if name.endswith("position_embeddings")]
+        reserved = [1 + one.padding_idx for one in tables if getattr(one, "padding_idx", None) is not None]
+        positions = [int(getattr(config, name, -1)) for name in _POSITIONS]
+        limits = [number - max(reserved, default=0) for number in positions if number >= 0]
+        longest = min([int(tokenizer.model_max_length), *limits])
+        special = tokenizer.num_special_tokens_to_add()
+    if longest <= special:
+        raise ModelError(
+            f"{source}: inputs of {longest} tokens leave no room beside {special} special ones; mend "
+            "max_position_embeddings of config.json or model_max_length of tokenizer_config.json"
+        )
+    return longest
+
+
+def dequantised(source: Source) -> Source:
+    """Return the model of a GGUF file as one in a local folder, in float32, with its tokenizer and chat template.
+
+    The folder is made once for a file and a version of transformers, and is in the user's cache: $XDG_CACHE_HOME, or
+    ~/.cache. It appears whole or not at all. Processes that need the same one wait for the first.
+
+    Args:
+        source: A model whose path is a GGUF file, or one in a repository of the hub, such as "org/repo/file.gguf".
+
+    Raises:
+        ModelError: The file is not there and cannot be downloaded, has another SHA-256 than params say, or is none that
+            transformers can read; or a package of the extra gguf is not installed.
+    """
+    file, at_hub = Path(source.path), OF_THE_HUB.fullmatch(source.path)
+    if not file.is_file() and at_hub:
+        repository, name = at_hub.groups()
+        with source.refusing("the file"):
+            file = Path(cached_file(repository, name, revision=source.spec.revision))
+    if not file.is_file():
+        raise ModelError(f"{source}: there is no file {file}; correct the name")
+    digest = check_digest(f"models.{source.slug}", file, source.spec.sha256)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cxprobe"
+    folder = cache / f"{file.stem}-{digest[:16]}-transformers-{transformers.__version__}"
+    if not folder.is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{folder}.lock"):
+            if not folder.is_dir():
+                _convert(source, file, folder)
+    rounding = (folder / _ROUNDING).read_text()
+    return replace(source, path=str(folder), origin=f"sha256 {digest}", rounding=f"{rounding}, de-quantised to ")
+
+
+def _convert(source: Source, file: Path, folder: Path) -> None:
+    """Write the folder of a GGUF file's model; the caller holds its lock."""
+    if missing := [package for package in ("accelerate", "gguf") if find_spec(package) is None]:
+        raise ModelError(
+            f"{source}: GGUF files need {' and '.join(missing)}, which is not installed; pip install 'cxprobe[gguf]'"
+        )
+    tqdm.write(
+        f"{source.spec.name}: de-quantising {file.stat().st_size / 1e6:,.0f} MB into {folder}, once", file=sys.stderr
+    )
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed: nobody else has the lock
+    options: dict[str, Any] = {"gguf_file": file.name, "trust_remote_code": False}
+    with source.refusing("the GGUF file", _REMEDY):
+        from gguf import GGUFReader, LlamaFileType
+
+        said = GGUFReader(file).get_field("general.file_type")
+        rounding = str(LlamaFileType(int(said.contents())).name.partition("_")[2]) if said else "GGUF"
+        tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **options)
+        read, report = transformers.AutoModelForCausalLM.from_pretrained(
+            file.parent, dtype=torch.float32, output_loading_info=True, **options
+        )
+        check_report(source, read, report)
+        # What was read from a quantised file cannot be saved; a model of the same configuration can.
+        del read.config.quantization_config
+        with torch.device("meta"):
+            model = type(read)(read.config)
+        model.load_state_dict(read.state_dict(), assign=True)
+        model.tie_weights()
+    model.save_pretrained(partial)
+    tokenizer.save_pretrained(partial)
+    (partial / _ROUNDING).write_text(rounding)
+    partial.rename(folder)

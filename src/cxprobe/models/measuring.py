@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Generic, TypeVar
+from functools import cached_property, partial
+from math import nan
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from cxprobe.errors import ModelError
 from cxprobe.models.checkpoints import Source
-from cxprobe.models.checks import check_known
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import open_source
 from cxprobe.models.params import Member, ModelParams, ModelSpec, members_of
@@ -19,6 +20,8 @@ from cxprobe.run.stage import Outcome
 if TYPE_CHECKING:
     from cxprobe.run.stage import Stage
 
+# Share of tokens: far above what English with a few rare words gives, far below what another model's tokenizer gives.
+MOST_UNKNOWN = 0.2
 M = TypeVar("M", bound=LoadedModel)
 R = TypeVar("R")
 
@@ -51,9 +54,7 @@ class MeasuredModel(Generic[M]):
             spec: Its entry, a checkpoint.
             load: The function that loads it, see `MeasuredModel`.
         """
-        if not isinstance(spec, ModelSpec):
-            raise TypeError(f"models.{slug} is no checkpoint: {spec}")
-        return cls(slug, spec, load, start_processes(stage.params.compute), f"{stage.name} {slug}")
+        return cls(slug, cast(ModelSpec, spec), load, start_processes(stage.params.compute), f"{stage.name} {slug}")
 
     @cached_property
     def _source(self) -> Source:
@@ -88,7 +89,14 @@ class MeasuredModel(Generic[M]):
         Raises:
             ModelError: Too many tokens are unknown to the model.
         """
-        return {"unknown": check_known(self.described, texts, f"the texts of {self.what}")}
+        share, lost = unknown_tokens(self.described.tokenizer, texts)
+        if share > MOST_UNKNOWN:
+            raise ModelError(
+                f"'{self.described.name}': {share:.1%} of the tokens of the texts of {self.what} are unknown to its "
+                f"tokenizer, such as {', '.join(map(repr, lost[:5]))}, and at most {MOST_UNKNOWN:.0%} may be; its "
+                "tokenizer is another model's, or it is a model of another language: take another checkpoint"
+            )
+        return {"unknown": share}
 
     def answer(self, ask: Callable[[], Iterable[Questions[R]]], total: int, unit: str = "texts") -> list[R] | None:
         """Return the results of the model's answers, see `cxprobe.models.store.answer`, with a progress bar.
@@ -120,13 +128,35 @@ def measure_members(
         The counts, with the slug of the model before their names if there are several; None if this process only
         helps.
     """
-    counts: dict[str, float] = {}
-    writes = True
-    for member in members_of(stage.params.models, [stage.item]):
-        counted = measure(member)
+    counts = dict[str, float]()
+    members = members_of(stage.params.models, [stage.item])
+    for member, counted in [(member, measure(member)) for member in members]:
         if counted is None:
-            writes = False
-            continue
+            return None
         prefix = f"{member.slug}." if member.inside.parts else ""
         counts |= {prefix + name: number for name, number in counted.items()}
-    return Outcome(counts=counts) if writes else None
+    return Outcome(counts=counts)
+
+
+def unknown_tokens(tokenizer: Any, texts: Sequence[str]) -> tuple[float, list[str]]:
+    """Return the share of unknown tokens in texts, and some of the words that they are in.
+
+    A byte-level tokenizer knows everything.
+
+    Args:
+        tokenizer: A fast tokenizer.
+        texts: All texts of a stage, or a sample; one that is given twice counts twice.
+
+    Returns:
+        The share, 0 to 1, special tokens not counted, NaN if there is no token; and words of the first texts.
+    """
+    tokens, unknown, words = 0, 0, dict.fromkeys(word for text in texts[:1000] for word in text.split())
+    tokenise = partial(tokenizer, add_special_tokens=False, verbose=False)
+    for start in range(0, len(texts), 1000):
+        for ids in tokenise(list(texts[start : start + 1000]))["input_ids"]:
+            tokens += len(ids)
+            unknown += ids.count(tokenizer.unk_token_id)
+    if not unknown:
+        return (0.0 if tokens else nan), []
+    read = zip(words, tokenise([*words])["input_ids"], strict=True)
+    return unknown / tokens, [word for word, ids in read if tokenizer.unk_token_id in ids]

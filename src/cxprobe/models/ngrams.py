@@ -20,8 +20,7 @@ from cxprobe.models.language_models import read_model_facts, write_model_facts
 from cxprobe.models.params import NgramFeatures, NgramModel, TagNgrams
 from cxprobe.models.texts import TOKENS_FILE, Pair, TokenScores, read_pair_answers
 from cxprobe.run.record import ModelFacts
-from cxprobe.segmentation import sentence_spans
-from cxprobe.tagging import open_tagger
+from cxprobe.tagging import open_tagger, sentence_spans
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
@@ -219,11 +218,8 @@ def unigram_scores(texts: Sequence[str], language: str) -> list[TokenScores]:
         raise DataError(f"unigrams: the package wordfreq has no language '{language}': {fault}") from fault
     log_frequencies = np.log(frequencies)  # (words,)
     id_of = {word: position for position, word in enumerate(vocabulary)}
-    records = []
-    for text, words in zip(texts, words_of_texts, strict=True):
-        ids = np.array([id_of[word.text.lower()] for word in words], dtype=np.int32)
-        records.append(_record(text, words, ids, log_frequencies[ids]))
-    return records
+    ids = [[id_of[word.text.lower()] for word in words] for words in words_of_texts]
+    return [_record(*one, log_frequencies[one[-1]]) for one in zip(texts, words_of_texts, ids, strict=True)]
 
 
 def ngram_scores(texts: Sequence[str], model: KneserNey) -> list[TokenScores]:
@@ -245,7 +241,7 @@ def ngram_scores(texts: Sequence[str], model: KneserNey) -> list[TokenScores]:
         words = [word for sentence in sentences for word in sentence]
         ids = [model.words.get(word.text, model.words[UNKNOWN]) for word in words]
         log_probs = [model.log_probabilities([word.text for word in sentence]) for sentence in sentences]
-        records.append(_record(text, words, np.array(ids, dtype=np.int32), np.concatenate([np.empty(0), *log_probs])))
+        records.append(_record(text, words, ids, np.concatenate([np.empty(0), *log_probs])))
     return records
 
 
@@ -281,9 +277,7 @@ def prepend_contexts(pairs: Iterable[Pair], folder: Path) -> None:
     write_model_facts(facts, folder)
 
 
-def _record(
-    text: str, words: Sequence[WordSpan], ids: NDArray[np.int32], log_probs: NDArray[np.float64]
-) -> TokenScores:
+def _record(text: str, words: Sequence[WordSpan], ids: Sequence[int], log_probs: NDArray[np.float64]) -> TokenScores:
     """Return the scores of a text, one token per word.
 
     Raises:
@@ -293,4 +287,4 @@ def _record(
         raise DataError(f"{text!r} has no word that a baseline could score; leave the pair out")
     numbers = np.arange(len(words), dtype=np.int64)
     spans = np.array([(word.start, word.stop) for word in words], dtype=np.int64)
-    return TokenScores(text, "causal", ids, spans, numbers, log_probs)
+    return TokenScores(text, "causal", np.array(ids, dtype=np.int32), spans, numbers, log_probs)

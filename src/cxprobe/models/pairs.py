@@ -226,7 +226,7 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, na
     # It takes a second to import, and models that are no baselines do without it.
     from sklearn.feature_extraction import DictVectorizer
 
-    from cxprobe.probing import Fitting, Regularisation, cross_validate
+    from cxprobe.probing import Fitting, Regularisation, cut_folds, predict_held_out
 
     margins = np.zeros(len(pairs))
     kinds = np.array([pair.groups.get("construction", "") for pair in pairs], dtype=object)
@@ -236,14 +236,10 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, na
         rows = np.flatnonzero(kinds == kind)
         features = DictVectorizer(dtype=np.float64).fit_transform([differences[row] for row in rows])
         if len(set(frames[rows])) > 1 and features.shape[1]:
-            [probabilities] = cross_validate(
-                [vstack([features, -features], format="csr")],
-                np.repeat([True, False], len(rows)),
-                np.tile(frames[rows], 2),
-                Regularisation(1.0, standardise=False),
-                Fitting(1000, seed, f"{name}, {kind}"),
-                folds=spec.folds,
-            )
+            both, is_good = vstack([features, -features], format="csr"), np.repeat([True, False], len(rows))
+            folds = cut_folds(is_good, np.tile(frames[rows], 2), spec.folds, seed)
+            fitting = Fitting(1000, seed, f"{name}, {kind}")
+            probabilities = predict_held_out(both, is_good, folds, Regularisation(1.0, standardise=False), fitting)
             # What two opposite orders of a frame teach cancels but for the last digits, which decide nothing.
             margins[rows] = np.round(probabilities[: len(rows)] - 0.5, 6)
     return pd.DataFrame({"id": [pair.id for pair in pairs], "margin": margins})

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import Discriminator, Field, NonNegativeInt, PositiveFloat, StringConstraints, Tag, model_validator
 
@@ -147,7 +147,7 @@ class PairClassifier(Closed):
     """Minimal pairs by a classifier on n-grams, trained on other frames of the construction."""
 
     kind: Literal["pair_classifier"]
-    """Logistic regression on what the two texts differ in, see `cxprobe.tasks.pairs.measure.learn_preferences`."""
+    """Logistic regression on what the two texts differ in, see `cxprobe.models.pairs.learn_preferences`."""
     folds: Annotated[int, Field(ge=2)]
     """How many folds, which share no frame; fewer where there are fewer frames."""
     counts: Ngrams
@@ -292,14 +292,8 @@ class Member:
 
     @property
     def baseline(self) -> BaselineSpec:
-        """The entry of a baseline.
-
-        Raises:
-            TypeError: It is none.
-        """
-        if isinstance(self.spec, ModelSpec | Llm):
-            raise TypeError(f"{self.slug} is no baseline")
-        return self.spec
+        """The entry of a baseline; only of one."""
+        return cast(BaselineSpec, self.spec)
 
     @property
     def is_asked(self) -> bool:
@@ -394,11 +388,8 @@ def series_of(models: Mapping[str, Model], slugs: Iterable[str]) -> dict[str, Se
 
 def earlier_checkpoints(series: Mapping[str, Series]) -> set[str]:
     """Return the checkpoints of trainings without the last of each; only the last is compared with other models."""
-    earlier: set[str] = set()
-    for one in series.values():
-        if one.axis == "training_tokens":
-            earlier.update(sorted(one.models, key=one.models.__getitem__)[:-1])
-    return earlier
+    trainings = [one.models for one in series.values() if one.axis == "training_tokens"]
+    return {slug for models in trainings for slug in sorted(models, key=models.__getitem__)[:-1]}
 
 
 class ModelParams(StageParams):

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cxprobe.models.causal import CausalLM, load_causal_lm
 from cxprobe.models.checkpoints import Source
@@ -64,8 +63,8 @@ def measure_texts(
     if tokens is None:
         return None
     write_token_scores(tokens, model.facts, folder)
-    texts = len({scores.text for scores in tokens})
-    return {"texts": texts, "token_scores": len(_scores(tokens)), **checked}
+    scored = sum(int(np.isfinite(scores.log_probs).sum()) for scores in tokens)
+    return {"texts": len({scores.text for scores in tokens}), "token_scores": scored, **checked}
 
 
 def score_texts(
@@ -80,10 +79,3 @@ def score_texts(
         progress: Is called with the number of texts that have been finished; each counts once a scheme.
     """
     return answer(lambda: model.questions(portions, how), lambda: model, progress=progress)
-
-
-def _scores(tokens: Sequence[TokenScores]) -> NDArray[np.float64]:
-    """Return the scores of all tokens that have one, text by text: shape (tokens,)."""
-    numbers: NDArray[np.float64] = np.concatenate([np.empty(0), *(scores.log_probs for scores in tokens)])
-    scored: NDArray[np.float64] = numbers[~np.isnan(numbers)]
-    return scored

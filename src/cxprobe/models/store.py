@@ -10,10 +10,10 @@ noticed. Only keys are held in memory; numbers are mapped into it.
 import hashlib
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,18 +65,9 @@ def answers_folder(slug: str, model: "LoadedModel", kind_of_device: str) -> Path
     return folder.with_name(f"{slug}-{folder.name}")
 
 
-class _File(NamedTuple):
-    """The answers of one file.
-
-    Attributes:
-        keys: Shape (answers,), sorted.
-        bounds: Shape (answers + 1,): where in ``numbers`` each answer begins, and where the last one ends.
-        numbers: Those of all answers, shape (numbers, ...), mapped into memory.
-    """
-
-    keys: NDArray[np.bytes_]
-    bounds: NDArray[np.int64]
-    numbers: Numbers
+_File = tuple[NDArray[np.bytes_], NDArray[np.int64], Numbers]
+"""The answers of one file: their keys, sorted; where in the numbers each begins, and the last ends; and the numbers of
+all answers, shape (numbers, ...), mapped into memory."""
 
 
 class AnswerStore:
@@ -123,11 +114,11 @@ class AnswerStore:
             self._before = list(_read_all(self.folder)) if self.folder else []
         answers = {key: self._new[key] for key in keys if key in self._new}
         wanted = np.array(keys, dtype=f"S{_KEY_BYTES}")
-        for file in (*self._before, *self._written_here):
-            rows = np.minimum(np.searchsorted(file.keys, wanted), len(file.keys) - 1)
-            hits = np.flatnonzero(file.keys[rows] == wanted)
+        for known, bounds, numbers in (*self._before, *self._written_here):
+            rows = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+            hits = np.flatnonzero(known[rows] == wanted)
             for hit, row in zip(hits.tolist(), rows[hits].tolist(), strict=True):
-                answers[keys[hit]] = file.numbers[file.bounds[row] : file.bounds[row + 1]]
+                answers[keys[hit]] = numbers[bounds[row] : bounds[row + 1]]
         return answers
 
     def look_again(self) -> None:
@@ -157,11 +148,10 @@ class AnswerStore:
         if self.folder is None or not self._new:
             return
         keys = sorted(self._new)
-        content = BytesIO()
-        lengths = [len(self._new[key]) for key in keys]
-        np.save(content, np.array(keys, dtype=f"S{_KEY_BYTES}"))
-        np.save(content, np.cumsum([0, *lengths], dtype=np.int64))
-        np.save(content, np.concatenate([self._new[key] for key in keys]))
+        answers, content = [self._new[key] for key in keys], BytesIO()
+        bounds = np.cumsum([0, *map(len, answers)], dtype=np.int64)
+        for array in (np.array(keys, dtype=f"S{_KEY_BYTES}"), bounds, np.concatenate(answers)):
+            np.save(content, array)
         path = self.folder / f"{hashlib.sha256(content.getbuffer()).hexdigest()}{_SUFFIX}"
         write_bytes(content.getvalue(), path)
         self._written_here.append(_map(path))
@@ -189,20 +179,7 @@ def _map(path: Path) -> _File:
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
         if not len(keys) or len(bounds) != len(keys) + 1 or bounds[-1] != shape[0] or dtype.kind != "f":
             raise ValueError("its arrays are empty or do not belong together")
-        numbers = np.asarray(np.memmap(file, dtype, "r", file.tell(), shape))
-    return _File(keys, bounds, numbers)
-
-
-class Batch(NamedTuple):
-    """Questions that a model answers in one forward pass.
-
-    Attributes:
-        keys: Of the questions.
-        compute: Returns the answers that are wanted, given the model and the keys of these.
-    """
-
-    keys: Sequence[bytes]
-    compute: Callable[[Any, Collection[bytes]], Answers]
+        return keys, bounds, np.asarray(np.memmap(file, dtype, "r", file.tell(), shape))
 
 
 def token_budget_batches(lengths: Sequence[int], budget: int, *, padded: bool = True) -> list[list[int]]:
@@ -242,8 +219,12 @@ class Questions(Protocol[R_co]):
     texts: Sequence[str]
     text_of: dict[bytes, str]
 
-    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+    def batches(self, keys: Sequence[bytes]) -> list[list[bytes]]:
         """Return some of the questions, at least one, in batches that do not depend on the answers in the store."""
+        ...
+
+    def compute(self, model: Any, wanted: Sequence[bytes]) -> Answers:
+        """Return the answers to questions of one batch, in their order there, by one forward pass where possible."""
         ...
 
     def read(self, answers: Answers) -> Iterable[R_co]:
@@ -292,10 +273,10 @@ def answer(
         if any(key not in answers for key in new):
             # Batches are numbered from the portion's number, so that first batches go to different processes.
             for position, batch in enumerate(questions.batches(new), start=number):
-                wanted = [key for key in batch.keys if key not in answers] if processes.has(position) else []
+                wanted = [key for key in batch if key not in answers] if processes.has(position) else []
                 if not wanted:
                     continue
-                for key in store.add(batch.compute(model(), wanted)):
+                for key in store.add(questions.compute(model(), wanted)):
                     raise DataError(
                         f"{questions.text_of[key]!r}: the model gave a number that is not finite; try float32"
                     )

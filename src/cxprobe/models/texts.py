@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -135,26 +136,19 @@ def distinct_texts(portions: Iterable[Texts]) -> list[dict[str, int]]:
     return [{text: firsts.pop(text) for text in portion if text in firsts} for portion in portions]
 
 
-class _Kinds(dict[int, str]):
-    """The kind of each character, by its number: space, (p)unctuation, (C)hinese, (m)ark or joiner, (l)etter, else."""
-
-    def __missing__(self, number: int) -> str:
-        """Return the kind of a character that was not met before, and keep it."""
-        character, kind = chr(number), "l"
-        category = unicodedata.category(character)
-        if character.isspace():
-            kind = " "
-        elif category[0] == "M" or category == "Cf":  # joiners of Arabic and Indic scripts, among others
-            kind = "m"
-        elif category[0] == "P" or (character.isascii() and not character.isalnum()):
-            kind = "p"
-        elif category == "Lo" and unicodedata.name(character, "").startswith("CJK"):
-            kind = "c"
-        self[number] = kind
-        return kind
+@cache
+def _kind(character: str) -> str:
+    """Return the kind of a character: space, (p)unctuation, (c)hinese, (m)ark or joiner, or (l)etter and all else."""
+    category = unicodedata.category(character)
+    if character.isspace():
+        return " "
+    if category[0] == "M" or category == "Cf":  # joiners of Arabic and Indic scripts, among others
+        return "m"
+    if category[0] == "P" or (character.isascii() and not character.isalnum()):
+        return "p"
+    return "c" if category == "Lo" and unicodedata.name(character, "").startswith("CJK") else "l"
 
 
-_KINDS = _Kinds()
 _WORD = re.compile("l[lm]*|[pc]m*|m+")  # of kinds
 
 
@@ -164,7 +158,7 @@ def ends_of_words(text: str) -> list[int]:
     A word is a run of letters, digits and symbols with their marks and joiners; or one mark of punctuation; or one
     Chinese character. So does BERT's basic tokenizer.
     """
-    return [word.end() for word in _WORD.finditer(text.translate(_KINDS))]
+    return [word.end() for word in _WORD.finditer("".join(map(_kind, text)))]
 
 
 class Encoded(NamedTuple):
@@ -219,17 +213,13 @@ def encode(tokenizer: Any, texts: Sequence[str], *, special_tokens: bool) -> lis
         positions = [position for position, added in enumerate(special) if not added]
         if not positions:
             raise DataError(f"{text!r} has no token; is it empty?")
-        spans = np.array([_trimmed(text, *offsets[position]) for position in positions], dtype=np.int64)  # (tokens, 2)
+        spans = np.array([offsets[position] for position in positions], dtype=np.int64)  # (tokens, 2)
+        tokens = [text[start:stop] for start, stop in spans.tolist()]
+        spans[:, 1] -= [len(token) - len(token.rstrip() or token) for token in tokens]
         last = np.maximum(spans[:, 1] - 1, spans[:, 0])  # the last character of each token
         words = np.searchsorted(ends_of_words(text), last, side="right")
         encoded.append(Encoded(text, np.array(ids, dtype=np.int32), positions[0], spans, words))
     return encoded
-
-
-def _trimmed(text: str, start: int, stop: int) -> tuple[int, int]:
-    """Return the span of a token without the white space after it, unless that is all."""
-    token = text[start:stop]
-    return start, stop - len(token) + len(token.rstrip() or token)
 
 
 def check_length(text: str, tokens: int, max_tokens: int) -> None:

@@ -29,15 +29,6 @@ _ROWS = 128
 TRIAL = "The more you look, the more you see: 2 naïve snowmen ☃."
 
 
-def relative_difference(numbers: Numbers, expected: Numbers) -> float:
-    """Return the norm of the difference of two arrays of the same shape, divided by the norm of the second."""
-    size = float(np.linalg.norm(expected))
-    difference = float(np.linalg.norm(np.asarray(numbers, dtype=np.float64) - expected))
-    if size == 0:
-        return np.inf if difference else 0.0
-    return difference / size
-
-
 def are_alike(found: Sequence[Numbers], expected: Sequence[Numbers], dtype: torch.dtype) -> bool:
     """Return whether two lists of arrays differ by rounding alone, each by itself.
 
@@ -46,8 +37,9 @@ def are_alike(found: Sequence[Numbers], expected: Sequence[Numbers], dtype: torc
     0.004 and 0.03 of it; a wrong position, or a token too many, costs a random model of two blocks 0.2 and more.
     """
     limit = torch.finfo(dtype if dtype.is_floating_point else torch.bfloat16).eps ** 0.5  # quantised weights
-    centred = ((one - other.mean(), other - other.mean()) for one, other in zip(found, expected, strict=True))
-    return all(relative_difference(*pair) <= limit for pair in centred)
+    spread = [np.linalg.norm(one - one.mean()) for one in expected]
+    apart = [np.linalg.norm(one - other) for one, other in zip(found, expected, strict=True)]
+    return all(one <= limit * of_all for one, of_all in zip(apart, spread, strict=True))
 
 
 def ids_of_trial(source: Source, model: Any) -> list[int]:
@@ -78,25 +70,18 @@ def read_plainly(source: Source, model: M, ids: Sequence[int]) -> tuple[M, Tenso
     """
     dtype, device = source.spec.dtype, model.model.device
     called = list[tuple[Any, Any]]()  # the parts that the forward pass itself calls: the last one makes the logits
-
-    def note(part: Any, args: Any) -> None:
-        called.append((part, args))
-
     advice = f"if it can in float32, set models.{source.slug}.dtype to that, else mend config.json"
     with source.refusing(f"cannot read a plain sentence in {dtype}", advice), torch.inference_mode():
-        hooks = [part.register_forward_pre_hook(note) for part in model.model.children()]
+        hooks = [part.register_forward_pre_hook(lambda *call: called.append(call)) for part in model.model.children()]
         try:
             output = model.model(input_ids=torch.tensor([ids], device=device))
         finally:
             for hook in hooks:
                 hook.remove()
         answer: Tensor = output[0][0].float().cpu()
-    fault = ""
-    if not answer.isfinite().all():
-        fault = "NaN or infinite"
-    elif (answer == answer[:1]).all():
-        fault = "the same at every token"
-    if fault:
+    is_finite = bool(answer.isfinite().all())
+    if not is_finite or (answer == answer[:1]).all():
+        fault = "the same at every token" if is_finite else "NaN or infinite"
         raise ModelError(
             f"{source}: what it answers to {TRIAL!r} in {dtype} is {fault}, so its weights are damaged or do not "
             "fit the precision; take float32, or copy or download it again, or take another checkpoint"

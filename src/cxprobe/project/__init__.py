@@ -1,1 +1,1 @@
-"""The project in the working directory: params.yaml as a whole, presets, checks of all files, bundled files."""
+"""The project in the working directory: params.yaml as a whole, checks of all files, bundled files."""

@@ -7,12 +7,15 @@ around the tables is in templates/constructions.md.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from jinja2 import StrictUndefined, Template
 
-from cxprobe.constructions.construction import SCRIPT_LINK, load_construction
-from cxprobe.constructions.names import construction_names
-from cxprobe.results.inputs import ConstructionFiles
+from cxprobe.constructions import construction_names
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, SCRIPT_LINK, load_construction
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import suggest
+from cxprobe.results.task import ConstructionFiles
 from cxprobe.tasks.registry import TASKS
 
 _TEMPLATE = Path(__file__).parent / "templates" / "constructions.md"
@@ -35,13 +38,22 @@ def read_constructions(names: Iterable[str]) -> dict[str, ConstructionFiles]:
     """
     contents = {}
     for name in names:
-        items = {}
-        for task_name, task in TASKS.items():
-            entries = task.items_in(name)
-            if entries:
-                items[task_name] = task.read_items(entries, lambda path: path)
+        found = [(task, entries) for task in TASKS.values() if (entries := task.items_in(name))]
+        items = {task.name: task.read_items(entries, lambda path: path) for task, entries in found}
         contents[name] = ConstructionFiles(load_construction(name), items)
     return contents
+
+
+def require_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> None:
+    """Refuse a construction that a folder, by default that of the project in the working directory, does not have.
+
+    Raises:
+        ConstructionError: There is none; the message has a near match and all that there are.
+    """
+    names = construction_names(constructions)
+    if name not in names:
+        file = constructions / name / "construction.yaml"
+        raise ConstructionError(f"{file}: there is no such file{suggest(name, names)}")
 
 
 def page_of(contents: Mapping[str, ConstructionFiles]) -> str:
@@ -50,14 +62,8 @@ def page_of(contents: Mapping[str, ConstructionFiles]) -> str:
     Args:
         contents: Folder -> the files in it.
     """
-    template = Template(
-        _TEMPLATE.read_text("utf-8"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    page: str = template.render(
+    kept: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    page: str = Template(_TEMPLATE.read_text("utf-8"), undefined=StrictUndefined, **kept).render(
         contents=contents,
         line=_line,
         table=_table,

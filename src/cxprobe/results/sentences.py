@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from cxprobe.constructions.construction import Construction
 from cxprobe.results.findings import Finding, Question
 from cxprobe.results.verdict import Style
-from cxprobe.results.words import interval, percent
-from cxprobe.stats import WIDEST, Estimate
+from cxprobe.results.words import percent, share
 
 # {s} is the ending of the third person.
 _CLAUSES: Mapping[Question, str] = {
@@ -22,9 +21,9 @@ _FOUND: Mapping[Question, str] = {
     "used": "It uses what can be read in its vectors of",
 }
 _NOT_FOUND: Mapping[Style, str] = {
-    "explained": "It is right, perhaps without the construction, in",
-    "absent": "It does not know",
-    "undecided": "The data do not decide on",
+    "explained": "It is right, perhaps without the construction, in {}",
+    "absent": "It does not know {}",
+    "undecided": "The data do not decide on {}",
 }
 _OTHERS: Mapping[Style, str] = {
     "explained": "{} more right, perhaps without it",
@@ -53,47 +52,34 @@ def sentence(finding: Finding, model: str, construction: Construction) -> str:
         construction: The construction.
     """
     name = f"“{construction.name}”"
-    clause = _CLAUSES[finding.question]
-    expects = construction.expects or f"what {name} means"
+    clause, expects = _CLAUSES[finding.question], construction.expects or f"what {name} means"
     does, do = (clause.format(s=ending, name=name, expects=expects) for ending in ("s", ""))
+    best = finding.baseline
     baseline = ""
-    if finding.baseline:
-        baseline = _beside(finding.baseline.name, finding.baseline.rate, finding)
-    others = [name for name in ("neutral", "rival") if name in finding.conditions]
-    beyond = " and ".join(_beside(name, finding.conditions[name], finding) for name in others)
-    needed, rate = finding.needed or 0, share(finding.rate, finding.unit)
+    if best:
+        called = CONDITIONS[best.name] if best.name in finding.conditions else f"the best baseline, {best.name}"
+        baseline = f"{called} ({percent(best.rate.value)})"
+    others = [other for other in ("neutral", "rival") if other in finding.conditions]
+    beyond = " and ".join(f"{CONDITIONS[other]} ({percent(finding.conditions[other].value)})" for other in others)
+    needed, rate = finding.needed, share(finding.rate, finding.unit)
     return finding.verdict.sentence.format(
         model=model,
         does=does,
         do=do,
-        rate=rate,
-        Rate=rate[0].upper() + rate[1:],
+        rate=f"in {rate}",
+        Rate=f"In {rate}",
         chance=percent(finding.row["chance"]),
         baseline=baseline,
         beyond=beyond or baseline,
-        control=share(finding.control, finding.unit) if finding.control else "",
+        control=f"in {share(finding.control, finding.unit)}" if finding.control else "",
         needed=f"; some {needed:,} frames would settle it" if needed > finding.rate.n else "",
     )
 
 
-def share(rate: Estimate, unit: str) -> str:
-    """Return a rate as "in 98 % [87, 100] of 40 frames", or as a count where its interval is wider than 50 points."""
-    if rate.high - rate.low > WIDEST:
-        return f"in {round(2 * rate.value * rate.n) / 2:g} of {rate.n:,} {unit}"
-    return f"in {percent(rate.value)} {interval(rate)} of {rate.n:,} {unit}"
-
-
-def _beside(name: str, rate: Estimate, finding: Finding) -> str:
-    called = CONDITIONS[name] if name in finding.conditions else f"the best baseline, {name}"
-    return f"{called} ({percent(rate.value)})"
-
-
 def by_model(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
     """Return model -> its findings."""
-    of: dict[str, list[Finding]] = {}
-    for one in findings:
-        of.setdefault(one.model, []).append(one)
-    return of
+    models = dict.fromkeys(one.model for one in findings)
+    return {model: [one for one in findings if one.model == model] for model in models}
 
 
 def in_sum(findings: Sequence[Finding], names: Mapping[str, str]) -> str:
@@ -105,20 +91,13 @@ def in_sum(findings: Sequence[Finding], names: Mapping[str, str]) -> str:
     """
     said = []
     for question, knows in _FOUND.items():
-        with_style: dict[Style, list[str]] = {"found": []}
-        for one in findings:
-            if one.question == question:
-                with_style.setdefault(one.verdict.style, []).append(names[one.construction])
-        number = sum(map(len, with_style.values()))
-        asked = f"{number} construction{'s' * (number > 1)}"
-        found = with_style["found"]
-        if found:
-            said.append(f"{knows} {len(found)} of {asked}: {'; '.join(found)}.")
-        elif number:
-            said.append(f"{knows} none of {asked}.")
-        for style, words in _NOT_FOUND.items():
-            if with_it := with_style.get(style):
-                said.append(f"{words} {len(with_it)}: {'; '.join(with_it)}.")
+        of_question = [one for one in findings if one.question == question]
+        asked = f"{len(of_question)} construction{'s' * (len(of_question) > 1)}"
+        for style, words in {"found": f"{knows} {{}} of {asked}", **_NOT_FOUND}.items():
+            if named := [names[one.construction] for one in of_question if one.verdict.style == style]:
+                said.append(f"{words.format(len(named))}: {'; '.join(named)}.")
+            elif of_question and style == "found":
+                said.append(f"{knows} none of {asked}.")
     return " ".join(said)
 
 

@@ -179,9 +179,9 @@ def test_a_direction_is_used_where_it_changes_more_answers_than_random_ones_may(
 @pytest.mark.parametrize(
     ("low", "changed_in_control", "verdict"),
     [
-        (0.45, None, "cannot_be_told"),  # the model is not right where plain words say who gives
+        (0.45, None, "fails_control"),  # the model is not right where plain words say who gives
         (0.6, None, "no_difference"),  # it is, and no direction was learnt there
-        (0.6, 0.1, "cannot_be_told"),  # it is, and no direction is found there either
+        (0.6, 0.1, "fails_control"),  # it is, and no direction is found there either
         (0.6, 0.4, "does_not"),
     ],
 )

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from conftest import ROOT
 from cxprobe.errors import DataError
 from cxprobe.models.params import NgramFeatures, Rule, TagNgrams
-from cxprobe.probing import Fitting, Regularisation, fit_and_predict
+from cxprobe.probing import Fitting, Regularisation, predict_held_out
 from cxprobe.tasks.recognition.baselines import count_features, positions_of
 
 WORDS = NgramFeatures(kind="word_ngrams", lengths=[1, 3])
@@ -83,9 +83,8 @@ def test_columns_that_the_training_part_lacks_change_nothing(spec, standardise):
     train, test = np.arange(20), np.arange(20, 120)
     texts[60:] = [f"whereas {text}" for text in texts[60:]]
     counts = count_features(texts, spec, "toy")
-    found = fit_and_predict(
-        counts[train], labels[train], counts[test], Regularisation(1.0, standardise), Fitting(1000, 0, "toy")
-    )
+    how = Regularisation(1.0, standardise), Fitting(1000, 0, "toy")
+    found = predict_held_out(counts, labels, [(train, test)], *how)[test]
     seen = counts[train].toarray().any(axis=0)
     if isinstance(spec, NgramFeatures):
         how = {"analyzer": "char"} if spec.kind == "character_ngrams" else {"token_pattern": r"\b\w+\b"}

@@ -6,8 +6,8 @@ from mlflow import MlflowClient
 from stage_work import do_work
 
 from conftest import ROOT
+from cxprobe.cli.init import preset_text
 from cxprobe.project.params import load_params
-from cxprobe.project.presets import preset_text
 from cxprobe.run.params import read_params
 from cxprobe.run.results import write_results
 from cxprobe.run.stage import Stage

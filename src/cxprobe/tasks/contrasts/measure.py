@@ -12,7 +12,7 @@ from cxprobe.models.pairs import check_scored, measure_baseline, member_texts, p
 from cxprobe.models.params import ContinuationAlone, Member
 from cxprobe.models.scoring import measure_texts
 from cxprobe.models.texts import Pair, ScoringConfig, distinct_texts, pairs_of, read_pair_answers
-from cxprobe.results.words import interval, percent
+from cxprobe.results.words import PERCENT, with_interval
 from cxprobe.run.stage import Stage
 from cxprobe.stats import credits_of_margins, estimate_rate
 from cxprobe.tasks.contrasts.contrast import frame_contrasts, pair_margins, shared_start
@@ -83,7 +83,7 @@ def contrasts_in_words(pairs: pd.DataFrame, tokens: pd.DataFrame) -> list[str]:
             of_frames = contrasts[condition].dropna()
             credits = credits_of_margins(of_frames.to_numpy(np.float64))
             rate = estimate_rate(credits, of_frames.index.to_numpy(object).reshape(-1, 1))
-            shares[condition] = f"{percent(rate.value)} {interval(rate)} of {rate.n} frames"
+            shares[condition] = f"{with_interval(rate, PERCENT)} of {rate.n} frames"
         item = of_construction[of_construction["condition"] == "construction"].iloc[0]
         lines.append(
             f"{name}: the contrast is above 0 in {shares['construction']}, and that of the control in "

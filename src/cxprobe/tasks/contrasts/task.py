@@ -9,11 +9,10 @@ import pandas as pd
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people, people_if_sound
 from cxprobe.results.findings import Finding
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams
 from cxprobe.results.schema import cluster_lists
 from cxprobe.results.sentences import CONDITIONS
-from cxprobe.results.task import Demand, Example, Task, read_demand
+from cxprobe.results.task import Demand, Example, ReportInputs, Task, read_demand
 from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES
 from cxprobe.tasks.contrasts.frames import (
     CONTRASTS_FILE,

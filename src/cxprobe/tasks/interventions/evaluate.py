@@ -219,7 +219,7 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
                 is_ahead = is_above_random(model, construction, "selectivity")
                 verdict = "above_baseline" if is_ahead else "above_chance"
             elif control and (control["low"] <= HALF or there is False):
-                verdict = "cannot_be_told"
+                verdict = "fails_control"
             else:  # without a control, or where none was learnt on it, nothing says why
                 verdict = "does_not" if control and there else "no_difference"
             chance = used[model, construction, "changed", names.RANDOM]["value"]
@@ -255,7 +255,7 @@ def figures_by_layer(rates: pd.DataFrame, labels: Mapping[str, str]) -> "dict[st
         rates: Columns of `cxprobe.results.schema.RATES`, of interventions.
         labels: Model -> its name for people.
     """
-    from cxprobe.results.dots import curves  # matplotlib takes a second to import
+    from cxprobe.results.plots import curves  # matplotlib takes a second to import
 
     places = rates[BY_PLACE.among(rates)].rename(columns={"value": "effect in nats"})
     how: dict[str, Any] = {"x": "layer", "panels": "intervention", "colours": "region", "value": "effect in nats"}

@@ -9,15 +9,15 @@ from matplotlib.figure import Figure
 
 from cxprobe.models.params import Member, Series, earlier_checkpoints, series_of
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.dots import BEST_BASELINE, curves, dots
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import task_members
+from cxprobe.results.plots import curves, dots, marks_of
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import HALF
+from cxprobe.results.task import ReportInputs
 from cxprobe.tasks.pairs.evaluate import BY_VARIANT, WHOLE
 from cxprobe.tasks.pairs.frames import PairsFile
 from cxprobe.tasks.pairs.params import PairsStage
-from cxprobe.text.templates import fill, slots_of
+from cxprobe.text import fill, slots_of
 
 _QUESTION_WIDTH = 60  # in characters, of what a variant asks
 _BIASES = {"order": "bias (i)", "variant": "bias (ii)"}  # the two ways of asking that are compared -> the bias
@@ -57,9 +57,10 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, contents: Mapping
     ):
         table = every[every["model"].isin(seeing)]
         if len(table):
-            marks = {BEST_BASELINE: best_baseline(every, ["row", panels], members)}
+            best = best_baseline(every, ["row", panels], members)
             drawn = table.assign(model=table["model"].map(labels))
-            figures[name] = dots(drawn, f"{title}, {score}", rows="row", colours="model", panels=panels, marks=marks)
+            marks = marks_of(drawn, row="row", panel=panels, kind="model", best=best)
+            figures[name] = dots(marks, title=f"{title}, {score}")
     return figures | _along(rates, series, members, section.evaluate.score)
 
 

@@ -16,7 +16,6 @@ from cxprobe.files.writing import DATA
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.models.texts import pair_table
 from cxprobe.results.findings import ReportModels, estimate_of
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams
 from cxprobe.results.rates import divided_by
 from cxprobe.results.schema import cluster_lists
@@ -24,6 +23,7 @@ from cxprobe.results.task import (
     Demand,
     Example,
     PageTable,
+    ReportInputs,
     Task,
     published_table,
     read_demand,

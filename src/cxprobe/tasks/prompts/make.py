@@ -24,7 +24,7 @@ from cxprobe.tasks.prompts.items import (
     render_reasonings,
 )
 from cxprobe.tasks.prompts.params import CONTROL, OWN, PAPER, RELATIONS, Kind, MakePrompts, PromptsStage, Relation
-from cxprobe.text.templates import Template, fill, slots_of
+from cxprobe.text import Template, fill, slots_of
 
 ORDERS: Mapping[Literal["paper", "rotated"], tuple[str, ...]] = {"paper": (PAPER,), "rotated": (PAPER, "BCA", "CAB")}
 NO_EXAMPLES = "none"

@@ -15,7 +15,7 @@ from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import baseline_facts, counted_texts, ngram_counter, places_of, words_of
-from cxprobe.models.params import BaselineSpec, Classifier, Member, NgramFeatures
+from cxprobe.models.params import BaselineSpec, Classifier, Member, NgramFeatures, TagNgrams
 from cxprobe.models.scoring import load_language_model, measure_texts
 from cxprobe.models.texts import ScoringConfig, distinct_texts
 from cxprobe.run.stage import Stage
@@ -125,29 +125,19 @@ def _learn_in_folds(
     Items of one group, such as a premise, are in one fold. What is learnt of one option of multiple choice by its facts
     holds for the other, since each item is read both ways.
     """
-    # They take a second to import, and models that are no baselines do without them.
-    from sklearn.dummy import DummyClassifier
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.tree import DecisionTreeClassifier
-
-    groups, folds = f"{CLUSTER}premise", FOLDS
-    model: Any = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
+    groups, folds, counts, weights = f"{CLUSTER}premise", FOLDS, FACTS, None
     if isinstance(spec, Classifier):
-        folds = spec.folds
+        folds, counts, weights = spec.folds, spec.counts, "balanced"
         if spec.folds_by == "template":
             groups = f"{CLUSTER}wording"
             items = items[items["template"] != ""]
-        both = items.assign(read=counted_texts(spec.counts, items[spec.kind.removesuffix("_only")].tolist()))
-        model = make_pipeline(ngram_counter(spec.counts), LogisticRegression(max_iter=1000, class_weight="balanced"))
+        both = items.assign(read=counted_texts(counts, items[spec.kind.removesuffix("_only")].tolist()))
     elif spec.kind == "facts_only":
         items = items[items["facts"] != ""]
         exchanged = items.assign(read=_with_letters(items, "BA"), gold=items["gold"].replace({"A": "B", "B": "A"}))
         both = pd.concat([items.assign(read=_with_letters(items, "AB")), exchanged])
-        model = make_pipeline(ngram_counter(FACTS), LogisticRegression(max_iter=1000))
     else:
-        read = _READ[spec.kind]
-        texts = items[["premise", "hypothesis"]].itertuples(index=False, name=None)
+        read, texts = _READ[spec.kind], items[["premise", "hypothesis"]].itertuples(index=False, name=None)
         both = items.assign(read=pd.Series([[read(*of_item)] for of_item in texts], items.index, dtype=object))
     names = sorted(set(items[groups]))
     order = generator_for(seed, "folds", of).permutation(len(names))
@@ -157,13 +147,39 @@ def _learn_in_folds(
     fold, rates = both[groups].map(fold_of).to_numpy(), pd.DataFrame(0.0, range(len(both)), [*symbols])
     for number in set(fold):
         train, test = both[fold != number], both[fold == number]
-        learner = model if train["gold"].nunique() > 1 else DummyClassifier()
-        learner.fit(train["read"].tolist(), train["gold"])
+        learner = _fit(spec, None if spec.kind in _READ else counts, train["read"].tolist(), train["gold"], weights)
         rates.loc[fold == number, [*learner.classes_]] = learner.predict_proba(test["read"].tolist())
     learnt = rates.to_numpy()
     if len(both) > len(items):  # of the items as they are, and with A and B exchanged
         learnt = (learnt[: len(items)] + learnt[len(items) :, [1, 0, 2]]) / 2
     return items, learnt
+
+
+def _fit(
+    spec: BaselineSpec,
+    counts: NgramFeatures | TagNgrams | None,
+    read: list[Any],
+    golds: "pd.Series[str]",
+    weights: str | None,
+) -> Any:
+    """Return a fitted model: a logistic regression on counts of n-grams or, without them, a tree on a number.
+
+    Raises:
+        ProbeError: The solver did not converge.
+    """
+    # They take a second to import, and models that are no baselines do without them.
+    from sklearn.dummy import DummyClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.tree import DecisionTreeClassifier
+
+    from cxprobe.probing import Fitting, Regularisation, fit_probe
+
+    if golds.nunique() == 1:
+        return DummyClassifier().fit(read, golds)
+    if counts is None:
+        return DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(read, golds)
+    counter, how, fitting = ngram_counter(counts), Regularisation(1.0, standardise=False), Fitting(1000, 0, spec.kind)
+    return make_pipeline(counter, *fit_probe(counter.fit_transform(read), golds.to_numpy(), how, fitting, weights))
 
 
 def _referent(kind: str, text: str, a: str, b: str) -> tuple[float, float, float]:

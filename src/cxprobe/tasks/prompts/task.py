@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cxprobe.constructions.checking import FoundFaults
+from cxprobe.constructions.checking import Fault, FoundFaults, Keys, normalised, repeated
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.faults import OTHER_GENDER, Fault, Keys, gender_of, normalised, repeated
+from cxprobe.constructions.people import OTHER_GENDER, gender_of
 from cxprobe.models.params import Member
 from cxprobe.models.prompts import PROMPTS_FOLDER, read_prompt_file
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.findings import ReportModels
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.rates import ALL
 from cxprobe.results.task import (
     Demand,
     Example,
     PageTable,
+    ReportInputs,
     Task,
     published_table,
     read_demand,
@@ -38,8 +38,7 @@ from cxprobe.tasks.prompts.items import (
 )
 from cxprobe.tasks.prompts.make import Wording, build_tables, check_sets, load_material, load_wording
 from cxprobe.tasks.prompts.params import CONTROL, RELATIONS, MakePrompts, PromptsParams, PromptsStage
-from cxprobe.text.english import faults_of_text
-from cxprobe.text.templates import Filled, filler_note, filler_words, slots_of
+from cxprobe.text import Filled, faults_of_text, filler_note, filler_words, slots_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -198,15 +197,13 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
     Source:
         Scivetti et al. 2025, Figures 1 and 2.
     """
-    from cxprobe.results.dots import BEST_BASELINE, CONSTANT, dots  # matplotlib takes a second to import
+    from cxprobe.results.plots import dots, marks_of  # matplotlib takes a second to import
     from cxprobe.tasks.prompts.evaluate import BY_TEST_AND_PROMPT, accuracies_by_setting
 
-    def draw(table: pd.DataFrame, title: str, rows: str, panels: str, marks: dict[str, pd.DataFrame]) -> "Figure":
-        constant = table.groupby([panels, rows], sort=False)["chance"].max().dropna().rename("accuracy").reset_index()
-        ticks = {CONSTANT: constant} | marks
+    def draw(table: pd.DataFrame, title: str, row: str, panel: str, best: pd.DataFrame | None = None) -> "Figure":
         reasoned = table["chain_of_thought"].astype(str).map({"True": ", reasoned", "False": ""})
         table = table.assign(label=table["model"].map(names) + reasoned)
-        return dots(table, title, rows=rows, colours="label", panels=panels, chance=None, marks=ticks)
+        return dots(marks_of(table, row=row, panel=panel, kind="label", best=best), title=title)
 
     names = {one.slug: one.label if one.is_asked else f"{one.label}, {score}" for one in members}
     baselines, mocks = ([one.slug for one in members if getattr(one, kind)] for kind in ("is_baseline", "is_mock"))
@@ -223,8 +220,7 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
         best = ranked.drop_duplicates(["model", "set"]).sort_index()[setting]
         by_construction = inference[inference["construction"] != ALL].merge(best)
         title = "Inference by construction, with each model's best prompt and examples"
-        marks = {BEST_BASELINE: of_baselines}
-        figures["best_by_construction"] = draw(by_construction, title, "construction", "set", marks)
+        figures["best_by_construction"] = draw(by_construction, title, "construction", "set", of_baselines)
     tests = rates[BY_TEST_AND_PROMPT.among(rates) & (rates["construction"] == ALL)]
     tests = tests[tests["model"].isin(drawn["model"])].rename(columns={"value": "accuracy"}).reset_index(drop=True)
     tests = tests[tests.groupby("source")["prompt"].transform("nunique") > 1]
@@ -237,7 +233,7 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
             panel=tests["prompt"] + (", " + tests["source"] if tests["source"].nunique() > 1 else ""),
         )
         title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
-        figures["tests_by_prompt"] = draw(tests, title, "row", "panel", {})
+        figures["tests_by_prompt"] = draw(tests, title, "row", "panel")
     return figures
 
 

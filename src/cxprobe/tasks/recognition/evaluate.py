@@ -13,11 +13,10 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.dots import curves
-from cxprobe.results.evaluate import Evaluation
+from cxprobe.results.evaluate import Evaluation, RunExtras
 from cxprobe.results.params import task_members
+from cxprobe.results.plots import curves
 from cxprobe.results.rates import Facet, divided_by, rates_of, with_further
-from cxprobe.results.runs import RunExtras
 from cxprobe.results.schema import HALF, KEYS, other_where_wrong
 from cxprobe.run.record import Trial
 from cxprobe.run.stage import Stage

@@ -25,7 +25,7 @@ from cxprobe.tasks.recognition.probes import Predictions, recognise
 def measure(stage: Stage[RecognitionStage], member: Member) -> Counter[str] | None:
     """Measure every layer's vector of every sentence, and what its probes and their controls predict.
 
-    With `recognition.tune`, the regularisation of every probe is searched on its training part first.
+    With ``recognition.tune``, the regularisation of every probe is searched on its training part first.
     """
     params = stage.params
     places = params.recognition.sources_of(stage.item)

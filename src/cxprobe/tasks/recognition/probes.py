@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe.constructions.sentences import LABELS
+from cxprobe.constructions import LABELS
 from cxprobe.files.arrays import Features
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table
@@ -25,9 +25,9 @@ from cxprobe.probing import (
     Progress,
     Regularisation,
     cut_folds,
-    fit_and_predict,
     for_each_layer,
     kept_folder,
+    predict_held_out,
 )
 from cxprobe.seeding import generator_for, seed_for
 from cxprobe.tasks.recognition.params import TEMPLATE, Probe
@@ -85,8 +85,9 @@ def recognise(
         progress(len(features.vectors))
         return Predictions(*known)
     train, test = (subset[subset["split"] == split] for split in ("train", "test"))
-    trained, tested = (features.rows_of(part["text"]) for part in (train, test))
-    labels = (train["label"] == "positive").to_numpy(bool)
+    is_positive = (subset["label"] == "positive").to_numpy(bool)
+    trained, tested = (np.flatnonzero(subset["split"] == split) for split in ("train", "test"))
+    labels = is_positive[trained]
     # Folds and control labels are the same on all layers.
     seed = seed_for(fitting.seed, *train["feature"].unique())
     controls, templates, words = settings.controls, train[TEMPLATE].to_numpy(object), last_words(train["text"])
@@ -99,17 +100,12 @@ def recognise(
     def predict(layer: int, matrix: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
         """Return what is predicted of the test part, and of held-out sentences by task."""
         how, of_layer = regularisation[layer], fitting.of(f"layer {layer}")
-        vectors = matrix[trained]  # (n_train, dimensions)
-        of_test = fit_and_predict(vectors, labels, matrix[tested], how, of_layer)
+        vectors = matrix[rows]  # (n, dimensions)
+        of_test = predict_held_out(vectors, is_positive, [(trained, tested)], how, of_layer)[tested]
         by_task = {}
         for task, targets in tasks.items():
-            of_task, probabilities = of_layer.of(f"{task} labels"), np.empty(len(targets))
-            for rest, held in cuts:
-                if len(set(targets[rest])) == 1:  # as random labels of words may have it: all there is to learn
-                    probabilities[held] = targets[rest][0]
-                else:
-                    probabilities[held] = fit_and_predict(vectors[rest], targets[rest], vectors[held], how, of_task)
-            by_task[task] = probabilities[order]
+            predicted = predict_held_out(vectors[trained], targets, cuts, how, of_layer.of(f"{task} labels"))
+            by_task[task] = predicted[order]
         return of_test, by_task
 
     by_layer = for_each_layer(features.vectors, predict, jobs=jobs, progress=progress)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
-from cxprobe.probing import Fitting, Progress, Regularisation, cut_folds, fit_and_predict, for_each_layer
+from cxprobe.probing import Fitting, Progress, Regularisation, cut_folds, for_each_layer, predict_held_out
 from cxprobe.run.progress import progress
 from cxprobe.seeding import seed_for
 from cxprobe.stats import credit
@@ -70,17 +70,15 @@ def tune_subset(
     def search(layer: int, matrix: Any) -> pd.DataFrame:
         of_layer = replace(fitting.of(f"layer {layer}"), seed=seed_for(fitting.seed, layer))
         vectors, cuts = matrix[rows], cut_folds(labels, templates, settings.folds, of_layer.seed)
+        held_out = np.concatenate([held for _, held in cuts])
 
         def accuracy(trial: optuna.Trial) -> float:
             how = Regularisation(
                 trial.suggest_float("C", settings.C.low, settings.C.high, log=True),
                 trial.suggest_categorical("standardise", settings.standardise),
             )
-            credits = []
-            for rest, held_out in cuts:
-                predicted = fit_and_predict(vectors[rest], labels[rest], vectors[held_out], how, of_layer)
-                credits.append(credit(predicted, labels[held_out]))
-            return float(np.concatenate(credits).mean())
+            predicted = predict_held_out(vectors, labels, cuts, how, of_layer)
+            return float(credit(predicted[held_out], labels[held_out]).mean())
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)  # a setting that does not converge is counted, not logged
         study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=of_layer.seed))

@@ -8,16 +8,15 @@ import pandas as pd
 
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
-from cxprobe.models.candidates import CandidateQuestions, drop_items
 from cxprobe.models.language_models import write_model_facts
-from cxprobe.models.masked import MaskedLM, load_masked_lm
+from cxprobe.models.masked import CandidateQuestions, MaskedLM, drop_items, load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import baseline_facts, places_of, words_of
 from cxprobe.models.params import Member, Rule
 from cxprobe.run.stage import Stage
-from cxprobe.segmentation import sentence_spans
+from cxprobe.tagging import sentence_spans
 from cxprobe.tasks.scenarios.params import ScenariosStage
-from cxprobe.text.templates import WORD_MASK
+from cxprobe.text import WORD_MASK
 
 SCORES_FILE = "scores.parquet"
 _ASKED = ["text", "first", "second"]

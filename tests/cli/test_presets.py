@@ -8,10 +8,10 @@ from dvc.utils.serialize import load_yaml
 from ruamel.yaml import YAML
 
 from conftest import ROOT
+from cxprobe.cli.init import preset_names, preset_text
 from cxprobe.errors import ParamsError
 from cxprobe.models.checkpoints import PACKAGED
 from cxprobe.project.params import load_params
-from cxprobe.project.presets import preset_names, preset_text
 
 PRESETS = ROOT / "presets"
 BASE = """\

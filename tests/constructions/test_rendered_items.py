@@ -1,7 +1,7 @@
 """All items of the project are worded as they were: rendered.tsv has a hash of the texts of each construction and task.
 
 A change of the code that renders them changes no hash. Who changes items on purpose writes the file anew:
-`python tests/text/test_rendered_items.py`.
+`python tests/constructions/test_rendered_items.py`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from cxprobe.cli.init import preset_text
 from cxprobe.constructions.people import load_people
 from cxprobe.project.params import Params, load_params
-from cxprobe.project.presets import preset_text
 from cxprobe.tasks.interventions.make import draw_base_and_source
 from cxprobe.tasks.interventions.sentences import load_labelled
 from cxprobe.tasks.pairs.frames import load_pairs

@@ -1,14 +1,15 @@
-"""The commands about MLflow: ``cxprobe sync`` and ``cxprobe ui``."""
+"""The commands about what has run: ``cxprobe sync`` and ``cxprobe ui`` for MLflow, ``cxprobe export`` for others."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
+
+from cxprobe.errors import DataError
 
 
 def sync() -> None:
     """Write every run that MLflow lacks into it, from the records under results/; damaged ones are left out."""
-    from cxprobe.errors import DataError
-
     if faults := _sync():
         raise DataError("\n".join(faults))
 
@@ -16,12 +17,12 @@ def sync() -> None:
 def _sync() -> list[str]:
     """Write every run that MLflow lacks, and return what is wrong with records."""
     from cxprobe.run import tracking
-    from cxprobe.run.results import read_records
+    from cxprobe.run.results import read_runs
     from cxprobe.tasks.registry import all_experiments
 
-    records, faults = read_records()
-    added = tracking.sync(records, all_experiments())
-    print(f"{len(records)} runs have a record under results/; {added} of them were new to MLflow")
+    runs, faults = read_runs()
+    added = tracking.sync(runs, all_experiments())
+    print(f"{len(runs)} runs have a record under results/; {added} of them were new to MLflow")
     return faults
 
 
@@ -37,7 +38,6 @@ def ui(
     from http.client import HTTPConnection
     from urllib.parse import urlsplit
 
-    from cxprobe.errors import DataError
     from cxprobe.project.params import load_params
     from cxprobe.run import tracking
 
@@ -58,3 +58,36 @@ def ui(
     options = [f"--backend-store-uri={tracking.tracking_uri()}", "--host=127.0.0.1", f"--port={port}", "--workers=1"]
     # MLflow replaces this process, so that signals reach it.
     os.execv(sys.executable, [sys.executable, "-m", "mlflow", "ui", *options])  # noqa: S606
+
+
+def export(
+    format_name: Annotated[
+        Literal["hf", "lm-eval", "csv"],
+        typer.Argument(
+            metavar="FORMAT",
+            help="hf: a data set of the hub. lm-eval: minimal pairs for lm-evaluation-harness. csv: every answer.",
+        ),
+    ],
+    target: Annotated[
+        Path,
+        typer.Argument(help="The folder (hf, lm-eval), which must be new or empty, or the file, which is replaced."),
+    ],
+) -> None:
+    """Give data, tasks and results to other tools.
+
+    Data sets and tasks leave out mined sentences and items of other people; the command prints what they leave out.
+    """
+    from cxprobe.exports import EXPORTS
+    from cxprobe.files.writing import write_bytes
+    from cxprobe.project.params import load_params
+
+    if format_name in ("hf", "lm-eval") and target.exists() and (target.is_file() or any(target.iterdir())):
+        raise DataError(f"{target}: is there already; name a folder that does not exist or is empty")
+    made = EXPORTS[format_name](load_params())
+    if not made.files:
+        raise DataError(
+            f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(made.left_out)})"
+        )
+    for name, content in made.files.items():
+        write_bytes(content, target / name)
+    print(f"{target}:", *made.said, *(f"left out: {sentence}" for sentence in made.left_out), sep="\n")

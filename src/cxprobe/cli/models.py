@@ -1,0 +1,271 @@
+"""The commands that ask a model about texts: ``cxprobe compare`` and ``cxprobe score``."""
+
+import re
+import sys
+from collections.abc import Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO
+
+import typer
+
+from cxprobe.errors import DataError
+from cxprobe.files.schema import SLUG_PATTERN, suggest
+from cxprobe.models.params import Dtype, SchemeName
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cxprobe import Comparison
+
+_MODEL = (
+    "A name on the hub, a local folder, a .gguf file, or one of these: mini-clm, mini-mlm, taught-clm, "
+    "taught-clm-chance, smollm2-135m."
+)
+Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")]
+Precision = Annotated[Dtype, typer.Option(help="The precision of weights and computation.")]
+Device = Annotated[str, typer.Option(help="auto, or as PyTorch names it: cpu, cuda, cuda:1, mps.")]
+SchemeOption = Annotated[
+    SchemeName,
+    typer.Option(help="How a masked model scores: each token masked alone, or with the rest of its word."),
+]
+BosOption = Annotated[
+    str | None,
+    typer.Option(
+        help="What a causal model reads before each text: as_tokenizer, add, none, or a token such as <|endoftext|>.",
+        show_default="the model's own, or as_tokenizer",
+    ),
+]
+
+
+def score(
+    file: Annotated[
+        str,
+        typer.Argument(help="A .txt, or - for standard input (one sentence a line); a .tsv, .csv, .jsonl or .parquet."),
+    ],
+    model: Annotated[str, typer.Option(help=_MODEL)],
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="A .tsv, .csv, .jsonl or .parquet; - prints as .tsv.")
+    ] = "-",
+    by: Annotated[
+        Literal["sentence", "word", "token"], typer.Option(help="Whether rows are sentences, words or tokens.")
+    ] = "sentence",
+    column: Annotated[
+        str | None, typer.Option(help="The column with the sentences; by default text or sentence.")
+    ] = None,
+    scheme: SchemeOption = "pll_word_l2r",
+    bos: BosOption = None,
+    revision: Revision = None,
+    dtype: Precision = "float32",
+    device: Device = "auto",
+) -> None:
+    """Write how probable each sentence of a file is, or how surprising each of its words or tokens is, in bits.
+
+    Of sentences: sum, per_token and per_character (natural logarithms). Of words and tokens: sentence counts from 0.
+    """
+    from cxprobe.files.texts import read_sentence_file, refuse_unwritable, write_table_as
+
+    refuse_unwritable(output)
+    table = read_sentence_file(file, column)
+    if by != "word":  # no word has white space
+        refuse_unwritable(output, table)
+    from cxprobe import load  # PyTorch, after the file has been read
+
+    lm, texts = load(model, revision=revision, dtype=dtype, device=device), table["text"].tolist()
+    if by != "sentence":
+        write_table_as(lm.surprisal(texts, by=by, scheme=scheme, bos=bos), output)
+        return
+    scores = lm.score(texts, scheme=scheme, bos=bos).drop(columns="sentence")
+    if taken := [str(name) for name in scores if name in table]:
+        raise DataError(f"{file}: has the columns {', '.join(taken)} already, which the scores have; rename them")
+    write_table_as(table.join(scores), output)
+
+
+def compare(
+    model: Annotated[list[str], typer.Option(help=f"{_MODEL} May be repeated.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE or NAME",
+            help="A .tsv, .csv, .jsonl or .parquet with the columns good and bad (or BLiMP's sentence_good and "
+            "sentence_bad) and, if there are any, context, frame and condition; or the name of a construction.",
+        ),
+    ] = "",
+    every: Annotated[bool, typer.Option("--all", help="All constructions that have contrasts.")] = False,
+    frames: Annotated[
+        int,
+        typer.Option(min=2, help="Of a construction: how many frames are asked about its meaning; a verdict takes 16."),
+    ] = 3,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Where a row a pair, or the rates, are written; - prints them."),
+    ] = None,
+    by: Annotated[
+        list[str] | None, typer.Option(help="A column by whose values accuracies are given too; may be repeated.")
+    ] = None,
+    score: Annotated[
+        Literal["sum", "per_token", "per_character", "given_context", "pmi"] | None,
+        typer.Option(
+            help="What is compared, of pairs of a file.", show_default="per_token; sum where there are conditions"
+        ),
+    ] = None,
+    scheme: SchemeOption = "pll_word_l2r",
+    bos: BosOption = None,
+    revision: Revision = None,
+    dtype: Precision = "float32",
+    device: Device = "auto",
+) -> None:
+    """Say what a model expects: of the form and meaning of constructions, or in how many pairs of a file it is right.
+
+    `--all` takes a minute with SmolLM2 on two cores. Pairs of a file with the columns frame and condition are
+    contrasts too, see docs/verdicts.md.
+    """
+    from cxprobe.files.texts import read_texts, refuse_unwritable, require_texts, write_table_as
+
+    if output is not None:
+        refuse_unwritable(output)
+    stream = sys.stderr if output == "-" else sys.stdout
+    if every == bool(what):
+        raise DataError("name a file or a construction, or give --all")
+    is_file = not (every or re.fullmatch(SLUG_PATTERN, what))
+    if is_file:
+        pairs = read_texts(what)
+        if "good" not in pairs:
+            pairs = pairs.rename(columns={"sentence_good": "good", "sentence_bad": "bad"})
+        require_texts(pairs, ["good", "bad"], what)
+        if lacking := [name for name in by or [] if name not in pairs]:
+            raise DataError(f"{what}: there is no column '{lacking[0]}'{suggest(lacking[0], list(pairs.columns))}")
+        if output is not None:
+            refuse_unwritable(output, pairs)
+    elif given := [f"--{name}" for name, value in {"by": by, "score": score}.items() if value]:
+        raise DataError(f"{', '.join(given)}: goes with a file of pairs; leave it out")
+    else:
+        folder = _constructions_of(what)
+    import pandas as pd
+
+    from cxprobe import compare_constructions, load  # PyTorch, after what is asked about has been read
+
+    lms = (load(name, revision=revision, dtype=dtype, device=device) for name in model)
+    if is_file:
+        tables = []
+        for lm in lms:
+            result = lm.compare(pairs, score=score, scheme=scheme, bos=bos)
+            if len(model) > 1:
+                print(f"{lm.name}:", file=stream)
+            _print_comparison(result, by, stream)
+            tables.append(result.table.assign(model=lm.name) if len(model) > 1 else result.table)
+        written = pd.concat(tables, ignore_index=True)
+    else:
+        names = [what] if what else None
+        written = compare_constructions([*lms], names, frames=frames, scheme=scheme, bos=bos, folder=folder)
+        _print_constructions(written, model, frames, stream)
+    if output is not None:
+        write_table_as(written, output)
+
+
+def _constructions_of(name: str) -> Path:
+    """Return the constructions of the project in the working directory, else those that cxprobe carries.
+
+    Raises:
+        DataError: There is none of this name; "" for all of them.
+    """
+    from cxprobe.constructions import construction_names
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+    from cxprobe.project.bundled import bundled_files
+
+    folder = CONSTRUCTIONS_FOLDER if CONSTRUCTIONS_FOLDER.is_dir() else bundled_files() / CONSTRUCTIONS_FOLDER
+    names = construction_names(folder)
+    if name and name not in names:
+        raise DataError(f"'{name}' is no file of pairs and no construction{suggest(name, names)}")
+    return folder
+
+
+def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: TextIO) -> None:
+    """Print the accuracy of pairs, and what follows from their orders, their conditions and the columns of ``by``."""
+    from cxprobe.results.words import with_interval
+
+    def say(table: "pd.DataFrame") -> None:
+        print(table.to_string(index=False, float_format="{:.3f}".format), file=stream)
+
+    rates = {"accuracy": result.accuracy, "right in both orders": result.both_orders}
+    for what, rate in rates.items():
+        if rate is not None:
+            basis = f", {result.clustering}" if what == "accuracy" else ""
+            print(f"{what} {with_interval(rate, digits='.3f', factor=1)}, n = {rate.n}{basis}", file=stream)
+    if result.reservation:
+        print(result.reservation, file=stream)
+    if {"frame", "condition"} <= {*result.table}:
+        say(result.contrasts())
+        print(f"verdict on the contrasts: {result.verdict}", file=stream)
+    if by:
+        say(result.by(*by))
+
+
+_HEAD = ("construction", "form", "best baseline", "meaning", "less", "control")
+
+
+def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: int, stream: TextIO) -> None:
+    """Print the rates of constructions, a table a model, and how to read them."""
+    from cxprobe.results.findings import estimate_of
+    from cxprobe.results.rates import divided_by
+    from cxprobe.results.verdict import BESIDE_CONTROL, FEWEST_FRAMES, VERDICTS
+    from cxprobe.results.words import with_interval
+    from cxprobe.survey import ITEMS_OF_FORM
+
+    undivided = divided_by(rates), divided_by(rates, "condition")
+    at = {
+        (row["model"], row["construction"], row["condition"], row["measure"]): row
+        for table in undivided
+        for row in table.to_dict("records")
+    }
+    signs, said = set[str](), list[str]()
+    for model in models:
+        lines: list[Sequence[str]] = [_HEAD]
+        above = []
+        for name in dict.fromkeys(rates["construction"].str.removesuffix("-form")):
+            cells = ["", "", "", "", ""]
+            if form := at.get((model, f"{name}-form", "", "accuracy")) or at.get((model, name, "", "accuracy")):
+                best = at.get((form["baseline"], form["construction"], "", "accuracy"))
+                cells[0] = f"{with_interval(estimate_of(form))} {VERDICTS[form['verdict']].sign}"
+                cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
+                signs.add(form["verdict"])
+            if meaning := at.get((model, name, "construction", "contrast")):
+                less = at[model, name, f"less_{meaning['baseline']}", "contrast"]
+                contrasts = [estimate_of(row) for row in (meaning, less, at[model, name, "control", "contrast"])]
+                nats = [with_interval(one, digits=".2f", factor=1) for one in contrasts]
+                cells[2:] = [re.sub(r"\b0\.", ".", one) for one in nats]
+                cells[3] += f" {meaning['baseline']}"
+                if min(one.low for one in contrasts) > 0:
+                    above.append(name)
+                if verdict := at[model, name, "construction", "above_zero"]["verdict"]:
+                    cells.append(BESIDE_CONTROL[verdict].words)
+            lines.append((name, *cells))
+        print(f"{model}:", file=stream)
+        print_table(lines, texts=len(_HEAD), stream=stream)
+        said.append(f"{model}: the intervals of meaning, less and control are above 0 in: {', '.join(above) or 'none'}")
+    units = rates.loc[rates["measure"] == "contrast", "n"]
+    asked = ", ".join(f"{n:g}" for n in sorted(units.unique())) or "no"
+    known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in signs)
+    if (units < FEWEST_FRAMES).any():
+        said.append(f"A verdict takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}")
+    print(
+        f"\nform: % of the pairs of {ITEMS_OF_FORM * frames} items that are right, chance 50 [95 % interval]\n"
+        f"  {known}; not corrected for the number of constructions\n"
+        f"meaning: nats toward what the construction means, preferences cancelled, {asked} frames\n"
+        "less: meaning less that of a neutral sentence, or of the same words without the construction: the nearer\n"
+        "control: the same where the meaning is said in plain words",
+        *said,
+        sep="\n",
+        file=stream,
+    )
+
+
+def print_table(lines: Sequence[Sequence[str]], texts: int, stream: TextIO | None = None) -> None:
+    """Print lines of cells in columns; so many columns of texts are aligned at the left, the others at the right.
+
+    A line may end early. The stream is standard output by default.
+    """
+    widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
+    aligned = [f"<{width}" if column < texts else f">{width}" for column, width in enumerate(widths)]
+    for line in lines:
+        print("  ".join(map(format, line, aligned)).rstrip(), file=stream)
