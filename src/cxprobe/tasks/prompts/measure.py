@@ -215,7 +215,7 @@ def _with_letters(items: pd.DataFrame, letters: str) -> list[str]:
     return texts
 
 
-FACTS = NgramFeatures(kind="word_ngrams", lengths=[1, 2])  # what is counted of facts
+FACTS: NgramFeatures | TagNgrams = NgramFeatures(kind="word_ngrams", lengths=[1, 2])  # what is counted of facts
 _READ: Mapping[str, Callable[[str, str], float]] = {  # what a tree reads of a premise and a hypothesis
     "word_overlap": _overlap,
     "negation": lambda _premise, hypothesis: float(bool(NEGATION.search(hypothesis))),
