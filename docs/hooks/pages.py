@@ -41,8 +41,7 @@ SHOWN[f"{EXAMPLES}/form_pairs.yaml"] = "reference/formats.md#pairsyaml"
 COLUMNS = (
     "tasks.recognition.make.DrawnSubsets",
     "tasks.recognition.probes.Predictions",
-    "tasks.prompts.items.Inference",
-    "tasks.prompts.items.Reasoning",
+    "tasks.prompts.items.Item",
     "results.comparisons.compare_models",
 )
 STATISTICS = """\
