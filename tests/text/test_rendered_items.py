@@ -15,8 +15,7 @@ import pytest
 from cxprobe.constructions.people import load_people
 from cxprobe.project.params import Params, load_params
 from cxprobe.project.presets import preset_text
-from cxprobe.tasks.interventions.make import draw_base_and_source
-from cxprobe.tasks.interventions.sentences import load_labelled
+from cxprobe.tasks.interventions.make import draw_base_and_source, load_labelled
 from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import FORM

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from cxprobe.tasks.interventions.directions import along, difference_of_means, erase_label
+from cxprobe.tasks.interventions.measure import along, difference_of_means, erase_label
 
 
 def labelled(n: int, dimensions: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

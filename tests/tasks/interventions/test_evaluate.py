@@ -6,8 +6,8 @@ import pytest
 
 from cxprobe.results.rates import columns_of, rates_of
 from cxprobe.tasks.interventions.evaluate import ELSEWHERE, FACETS, intervention_responses, with_verdicts_on_use
-from cxprobe.tasks.interventions.exchanges import is_changed, spaced_layers
-from cxprobe.tasks.interventions.names import DIRECTIONS, INTERVENTIONS, NEUTRAL, ORDER, TRANSFERRED
+from cxprobe.tasks.interventions.measure import is_changed, spaced_layers
+from cxprobe.tasks.interventions.params import DIRECTIONS, INTERVENTIONS, NEUTRAL, ORDER, TRANSFERRED
 
 LAYERS, ITEMS = (2, 4, 6), 12
 REGIONS = {"c": ("subject", "verb", "last"), "d": ("giver", "last"), NEUTRAL: ("middle", "last")}

@@ -15,11 +15,9 @@ from cxprobe.models.causal import CausalLM
 from cxprobe.probing import Fitting
 from cxprobe.results.rates import Facet, rates_of
 from cxprobe.tasks.interventions.evaluate import ELSEWHERE, FACETS, SUMMED, USED, intervention_responses, role_of
-from cxprobe.tasks.interventions.exchanges import measure_layer, prompt_items
-from cxprobe.tasks.interventions.make import draw_base_and_source, neutral_items
-from cxprobe.tasks.interventions.names import INTERVENTIONS, NEUTRAL
-from cxprobe.tasks.interventions.params import MeasureInterventions
-from cxprobe.tasks.interventions.sentences import InterventionsFile, LabelledSentences
+from cxprobe.tasks.interventions.make import InterventionsFile, LabelledSentences, draw_base_and_source, neutral_items
+from cxprobe.tasks.interventions.measure import measure_layer, prompt_items
+from cxprobe.tasks.interventions.params import INTERVENTIONS, NEUTRAL, MeasureInterventions
 
 NOUNS = ["cat", "dog", "fox", "king", "bird", "horse", "cook", "judge", "nurse", "poet", "baker", "pilot"]
 VERBS = [("runs", "run"), ("sings", "sing"), ("waits", "wait"), ("sleeps", "sleep")]

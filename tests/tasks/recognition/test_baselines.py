@@ -14,7 +14,7 @@ from conftest import ROOT
 from cxprobe.errors import DataError
 from cxprobe.models.params import NgramFeatures, Rule, TagNgrams
 from cxprobe.probing import Fitting, Regularisation, fit_and_predict
-from cxprobe.tasks.recognition.baselines import count_features, positions_of
+from cxprobe.tasks.recognition.measure import count_features, positions_of
 
 WORDS = NgramFeatures(kind="word_ngrams", lengths=[1, 3])
 CHARACTERS = NgramFeatures(kind="character_ngrams", lengths=[2, 6])

@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 from conftest import ROOT
 from cxprobe.errors import ConstructionError
-from cxprobe.tasks.recognition.grammar import (
+from cxprobe.tasks.recognition.sentences import (
     Shape,
     ShapeSampler,
     Spelling,

@@ -12,8 +12,8 @@ from cxprobe.files.arrays import Features
 from cxprobe.files.tables import write_table
 from cxprobe.probing import Fitting, Regularisation
 from cxprobe.stats import credit
-from cxprobe.tasks.recognition import measure
-from cxprobe.tasks.recognition.make import read_subsets
+from cxprobe.tasks.recognition import probes
+from cxprobe.tasks.recognition.measure import read_subsets
 from cxprobe.tasks.recognition.params import Controls, Probe
 from cxprobe.tasks.recognition.probes import control_labels, recognise
 
@@ -69,12 +69,12 @@ def once(source, kept, settings=SETTINGS, regularisation=RIDGES, feature="length
 
 
 def test_every_test_sentence_is_judged_by_every_layer_and_every_control(source, tmp_path):
-    (probes, controls, *_), counted = once(source, tmp_path / "scratch")
+    (tested, controls, *_), counted = once(source, tmp_path / "scratch")
     columns = ["value", "label", "id", "feature", "cluster_template", "layer", "probability"]
-    assert probes.columns.tolist() == columns
-    assert probes.groupby("layer")["id"].agg(set).tolist() == [{f"s{number}" for number in range(60, 120)}] * 2
-    right = credit(probes["probability"].to_numpy(), (probes["label"] == "positive").to_numpy())
-    accuracy = pd.Series(right).groupby(probes["layer"].to_numpy()).mean()
+    assert tested.columns.tolist() == columns
+    assert tested.groupby("layer")["id"].agg(set).tolist() == [{f"s{number}" for number in range(60, 120)}] * 2
+    right = credit(tested["probability"].to_numpy(), (tested["label"] == "positive").to_numpy())
+    accuracy = pd.Series(right).groupby(tested["layer"].to_numpy()).mean()
     assert accuracy[1] > 0.95 > 0.8 > accuracy[0]
     assert controls.groupby("control").size().to_dict() == {"majority": 60}
     assert counted == 2
@@ -82,7 +82,7 @@ def test_every_test_sentence_is_judged_by_every_layer_and_every_control(source, 
 
 def test_a_run_that_was_killed_does_not_train_finished_probes_again(source, tmp_path, monkeypatch):
     first, trained = once(source, tmp_path / "scratch")
-    monkeypatch.setattr(measure, "for_each_layer", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr(probes, "for_each_layer", lambda *_, **__: pytest.fail("trained again"))
     again, counted = once(source, tmp_path / "scratch", jobs=2)
     assert trained == counted == 2
     for one, other in zip(first, again, strict=True):
@@ -100,8 +100,8 @@ def test_predictions_are_kept_for_the_same_work_alone(source, tmp_path, monkeypa
         "seed": 1,
     }
     trained = []
-    real = measure.for_each_layer
-    monkeypatch.setattr(measure, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
+    real = probes.for_each_layer
+    monkeypatch.setattr(probes, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
     argument = "settings" if changed == "controls" else changed
     once(source, tmp_path / "scratch", **{argument: other[changed]})
     assert trained == [1]

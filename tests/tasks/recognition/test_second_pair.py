@@ -12,8 +12,8 @@ from conftest import ROOT
 from cxprobe.constructions.construction import load_construction
 from cxprobe.constructions.sentences import SPLITS
 from cxprobe.models.params import NgramFeatures, Rule, TagNgrams
-from cxprobe.tasks.recognition.baselines import count_features
 from cxprobe.tasks.recognition.make import draw_subsets
+from cxprobe.tasks.recognition.measure import count_features
 from cxprobe.tasks.recognition.params import Subsets
 from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars
 

@@ -7,7 +7,7 @@ from cxprobe.files.arrays import Features
 from cxprobe.probing import Fitting
 from cxprobe.tasks.recognition.evaluate import search_curves
 from cxprobe.tasks.recognition.params import SearchRange, Tune
-from cxprobe.tasks.recognition.tuning import tune_subset
+from cxprobe.tasks.recognition.probes import tune_subset
 
 pytestmark = pytest.mark.pipeline
 

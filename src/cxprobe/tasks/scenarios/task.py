@@ -29,6 +29,8 @@ from cxprobe.tasks.scenarios.rules import (
 from cxprobe.text.english import faults_of_text
 from cxprobe.text.templates import WORD_MASK, fill, render, slots_of
 
+_BESIDE = "evaluate_scenarios/tables/beside_published"
+
 
 class ScenariosTask(Task):
     """Masked scenarios."""
@@ -76,16 +78,13 @@ class ScenariosTask(Task):
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield accuracies and flips beside published ones."""
-        items = inputs.constructions[construction].items.get(self.name) if construction else None
-        if items is None or items.published is None:
-            return
-        for kind in ("accuracy", "flips"):
-            path = f"evaluate_scenarios/tables/{construction}/{kind}_beside_published"
-            title = f"Scenarios: {kind} in percent beside published values (*: differs from the published rate)"
-            table = inputs.table(path)
-            if any("deberta" in str(model).lower() for model in table.get("model", ())):
+        table = inputs.table(_BESIDE)
+        rows = table[table["construction"] == construction] if len(table) else table
+        if len(rows) and rows["published"].notna().any():
+            title = "Scenarios: percent beside published values (*: differs from the published rate)"
+            if rows["model"].str.contains("deberta").any():
                 title += "; DeBERTa's head is applied without its enhanced mask decoder, which transformers lacks"
-            yield published_table(table, title, path, models)
+            yield published_table(rows.drop(columns="construction"), title, _BESIDE, models)
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return the texts with their candidates."""
