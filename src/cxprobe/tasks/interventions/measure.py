@@ -82,16 +82,6 @@ def along(direction: Matrix) -> Exchange:
     return Exchange(unit, unit)
 
 
-def difference_of_means(vectors: Matrix, labels: NDArray[np.bool_]) -> Exchange:
-    """Return the exchange along the difference of the two labels' means.
-
-    Args:
-        vectors: Shape (n, dimensions).
-        labels: Shape (n,).
-    """
-    return along(vectors[labels].mean(axis=0) - vectors[~labels].mean(axis=0))
-
-
 def erase_label(vectors: Matrix, labels: NDArray[np.bool_]) -> Exchange:
     """Return the smallest change of vectors after which no linear probe finds the label: LEACE.
 
@@ -354,7 +344,7 @@ def find_exchanges(
             names.WHOLE: [None],
             names.DAS: [along(das[0, number])],
             _DAS_BY_CONTROL: [along(das[1, number])],
-            names.MEANS: [difference_of_means(vectors, labels)],
+            names.MEANS: [along(vectors[labels].mean(axis=0) - vectors[~labels].mean(axis=0))],
             names.PROBE: [along(probe[-1].coef_[0])],
             names.ERASE: [erase_label(vectors, labels)],
             names.RANDOM: [along(rng.standard_normal(vectors.shape[1:])) for _ in range(settings.draws)],
