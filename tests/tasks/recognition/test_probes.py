@@ -8,14 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
+from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
 from cxprobe.files.tables import write_table
 from cxprobe.probing import Fitting, Regularisation
 from cxprobe.stats import credit
 from cxprobe.tasks.recognition import probes
+from cxprobe.tasks.recognition.evaluate import search_curves
 from cxprobe.tasks.recognition.measure import read_subsets
-from cxprobe.tasks.recognition.params import Controls, Probe
-from cxprobe.tasks.recognition.probes import control_labels, recognise
+from cxprobe.tasks.recognition.params import Controls, Probe, SearchRange, Tune
+from cxprobe.tasks.recognition.probes import control_labels, recognise, tune_subset
 
 pytestmark = pytest.mark.pipeline
 
@@ -142,3 +144,46 @@ def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source, tmp_p
     probe = LogisticRegression().fit(vectors[~held].to_numpy(), rows.loc[~held, "label"] == "positive")
     expected = probe.predict_proba(vectors[held].to_numpy())[:, 1]
     np.testing.assert_allclose(rows.loc[held, "probability"], expected, atol=1e-3)
+
+
+RNG = np.random.default_rng(0)
+TRAIN = pd.DataFrame({"label": np.repeat(["positive", "negative"], 60), "text": [f"text {n}" for n in range(120)]})
+TRAIN["cluster_template"] = [f"template {number // 4}" for number in range(120)]
+NOISE = RNG.normal(size=(120, 30))
+VECTORS = np.stack([NOISE, NOISE + 0.4 * (TRAIN["label"] == "positive").to_numpy()[:, None]]).astype(np.float32)
+
+
+def tune(max_iter=1000, progress=lambda _: None, trials=6, standardise=(False, True), low=1e-4, high=1e2):
+    how = Tune(trials=trials, folds=3, C=SearchRange(low=low, high=high), standardise=[*standardise])
+    return tune_subset(TRAIN, Features([*TRAIN["text"]], VECTORS), how, Fitting(max_iter, 1, "toy"), 1, progress)
+
+
+def test_each_layer_is_searched_in_the_space_by_accuracy_on_held_out_sentences():
+    counted: list[int] = []
+    trials = tune(progress=counted.append)
+    noise, signal = trials.groupby("layer")["accuracy"].max()
+    assert signal > 0.75 > noise
+    assert trials.groupby("layer")["number"].agg(list).tolist() == [[*range(6)]] * 2
+    assert trials["C"].between(1e-4, 1e2).all()
+    assert set(trials["standardise"]) == {False, True}
+    assert counted == [6, 6]
+
+
+def test_settings_that_do_not_converge_have_no_accuracy():
+    trials = tune(15, trials=8, standardise=[False], low=1e-8, high=1e8)
+    assert len(trials) == 16
+    assert 0 < trials["accuracy"].isna().sum() < 16
+    assert trials["accuracy"].dropna().between(0, 1).all()
+
+
+def test_no_setting_that_converges_is_an_error():
+    with pytest.raises(ProbeError, match="toy, layer 0: none of 2 settings converged"):
+        tune(1, trials=2, standardise=[False], low=1e4, high=1e5)
+
+
+def test_the_figure_of_a_search_has_a_logarithmic_axis_of_c_without_trials_that_failed():
+    accuracies = [0.5, 0.75, np.nan]
+    trials = pd.DataFrame({"feature": "length", "layer": 0, "C": [1e-3, 1e2, 1e4], "accuracy": accuracies})
+    (axes,) = search_curves(trials, trials[1:2], "toy").axes
+    (curve,) = [line for line in axes.get_lines() if len(line.get_xdata()) == 2 and line.get_label() == "layer 0"]
+    assert (axes.get_xscale(), axes.get_xlabel(), [*curve.get_xdata()]) == ("log", "C", [1e-3, 1e2])

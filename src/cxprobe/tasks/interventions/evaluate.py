@@ -223,7 +223,7 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
         if control:
             known |= {name: getattr(control, column) for name, column in _OF_CONTROL.items()}
         for name, value in known.items():
-            result.at[row.Index, name] = value
+            result.loc[row.Index, name] = value
     return result
 
 
