@@ -46,8 +46,7 @@ def beside_published(rates: pd.DataFrame, published: pd.DataFrame) -> pd.DataFra
         ran, printed = "", row["published"]
         digits = len(printed.partition(".")[2])
         if not MEASURES[row["measure"]].is_share:
-            ran = "{value:.2f} ({low:.2f} to {high:.2f})".format(**row) if row["n"] else ""
-            cells.append((ran, printed))
+            cells.append((f"{row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})" if row["n"] else "", printed))
             continue
         if row["n"]:
             rate, items = Estimate(row["value"], row["low"], row["high"], row["n"]), int(row["items"] or 0) or None

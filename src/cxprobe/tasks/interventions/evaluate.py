@@ -196,34 +196,35 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
         rates: Columns of `cxprobe.results.schema.RATES`.
         controls: See `intervention_responses`.
     """
-    right = {(row.model, row.construction): row for row in rates[rates["measure"] == "accuracy"].itertuples()}
+    rows = rates.assign(is_used=USED.among(rates)).to_dict("records")
+    right = {(row["model"], row["construction"]): row for row in rows if row["measure"] == "accuracy"}
     used = {
-        (row.model, row.construction, row.measure, role_of(row.intervention)): row
-        for row in rates[USED.among(rates)].itertuples()
+        (row["model"], row["construction"], row["measure"], role_of(row["intervention"])): row
+        for row in rows
+        if row["is_used"]
     }
 
     def is_above_random(model: str, construction: str, measure: str) -> bool | None:
         direction, random = (used.get((model, construction, measure, role)) for role in (names.DIRECTION, names.RANDOM))
-        return bool(direction.low > random.high) if direction and random else None
+        return bool(direction["low"] > random["high"]) if direction and random else None
 
     result = rates.assign(verdict="")
-    for (model, construction, measure, role), row in used.items():
-        if (measure, role) != ("changed", names.DIRECTION):
+    for number, row in enumerate(rows):
+        if not row["is_used"] or (row["measure"], role_of(row["intervention"])) != ("changed", names.DIRECTION):
             continue
-        plain = controls.get(construction, "")
+        model, construction, plain = row["model"], row["construction"], controls.get(row["construction"], "")
         control, there = right.get((model, plain)), is_above_random(model, plain, "changed")
         if is_above_random(model, construction, "changed"):
             verdict = "above_baseline" if is_above_random(model, construction, "selectivity") else "above_chance"
-        elif control and (control.low <= HALF or there is False):
+        elif control and (control["low"] <= HALF or there is False):
             verdict = "cannot_be_told"
         else:  # without a control, or where none was learnt on it, nothing says why
             verdict = "does_not" if control and there else "no_difference"
-        random = used[model, construction, "changed", names.RANDOM]
-        known: dict[str, Any] = {"chance": random.value, "baseline": "random directions", "verdict": verdict}
-        if control:
-            known |= {name: getattr(control, column) for name, column in _OF_CONTROL.items()}
+        chance = used[model, construction, "changed", names.RANDOM]["value"]
+        known = {"chance": chance, "baseline": "random directions", "verdict": verdict}
+        known |= {name: control[column] for name, column in _OF_CONTROL.items()} if control else {}
         for name, value in known.items():
-            result.loc[row.Index, name] = value
+            result.loc[number, name] = value
     return result
 
 

@@ -152,11 +152,11 @@ def load_labelled(name: str, people: People, constructions: Path = CONSTRUCTIONS
             raise ConstructionError(
                 f"{place}: both labels have the answer {first.answer!r}; let the answer depend on the label"
             )
-        differ = [name for name, region in first.regions.items() if region.words != second.regions[name].words]
+        regions = [*first.regions]
+        differ = [region for region in regions if first.regions[region].words != second.regions[region].words]
         if not differ:
             raise ConstructionError(f"{place}: what stands before the answer is the same with both labels")
-        listed_regions = tuple(first.regions)
-        names[key] = listed_regions[listed_regions.index(differ[0]) :]
+        names[key] = tuple(regions[regions.index(differ[0]) :])
     if len({len(regions) for regions in names.values()}) > 1:
         raise ConstructionError(
             f"{path}: the sentences have {', '.join(str(len(regions)) for regions in names.values())} regions from the "
@@ -193,23 +193,14 @@ def neutral_items(sentences: Sequence[str]) -> pd.DataFrame:
     """
     rows = []
     for number, base in enumerate(sentences):
-        row: dict[str, object] = {
-            "id": f"neutral/{number}",
-            "construction": NEUTRAL,
-            "part": TEST,
-            "sentence": base,
-            "tests": "",
-            "control": "",
-            "regions": [MIDDLE, LAST],
-            FRAME_OF_ITEM: f"neutral {number}",
-        }
-        turned = {"base": base, "source": sentences[(number + 1) % len(sentences)]}
-        for label, (side, sentence) in zip("ab" if number % 2 else "ba", turned.items(), strict=True):
-            *words, answer = sentence.removesuffix(".").split()
-            before = " ".join(words)
+        row: dict[str, object] = {"id": f"neutral/{number}", "construction": NEUTRAL, "part": TEST, "sentence": base}
+        row |= {"tests": "", "control": "", "regions": [MIDDLE, LAST], FRAME_OF_ITEM: f"neutral {number}"}
+        sides = {"base": base, "source": sentences[(number + 1) % len(sentences)]}
+        for label, (side, sentence) in zip("ab" if number % 2 else "ba", sides.items(), strict=True):
+            before, answer = sentence.removesuffix(".").rsplit(" ", 1)
+            words = before.split(" ")
             middle = " ".join(words[: (len(words) + 1) // 2])
-            row[side] = label
-            row |= {f"{side}_before": before, f"{side}_answer": answer, f"{side}_after": "."}
+            row |= {side: label, f"{side}_before": before, f"{side}_answer": answer, f"{side}_after": "."}
             row[f"{side}_ends"] = [len(middle), len(before)]
         rows.append(row)
     return pd.DataFrame(rows)
@@ -241,8 +232,7 @@ def draw_base_and_source(
         names), cluster_frame, base and source (their labels), and of both sides before, answer, after, and ends (of
         each region the character after its last), as in base_before.
     """
-    content = labelled.content
-    rng = generator_for(seed, "interventions", name)
+    content, rng = labelled.content, generator_for(seed, "interventions", name)
     groups = dict(labelled.groups)  # group of fillers, or slot of a person -> its rows
     for slot, kind in content.people.items():
         groups[slot] = [{slot: noun} for noun in people.types[kind].nouns]
@@ -255,9 +245,7 @@ def draw_base_and_source(
         for item in range(size):
             drawn = {group: int(rng.choice(shares[position])) for group, shares in divided.items()}
             drawn["frames"] = int(frames[item % len(frames)])
-            values = dict[str, str]()
-            for group, of in groups.items():
-                values |= of[drawn[group]]
+            values = {slot: words for group, of in groups.items() for slot, words in of[drawn[group]].items()}
             turn = item + item // len(frames)  # so that a frame is asked with either label
             sides = dict(zip(("base", "source"), labels if turn % 2 == 0 else labels[::-1], strict=True))
             sentence = sentences[(turn // 2) % len(sentences)]
@@ -284,15 +272,13 @@ def draw_base_and_source(
 def make(stage: Stage[InterventionsStage]) -> Outcome:
     """Make ``items.parquet``: pairs of a base and a source sentence from labelled sentences and their frames."""
     section, people = stage.params.interventions, load_people(stage.use(PEOPLE_FILE))
-    regions = section.make.regions
     tables = []
     for name in section.constructions:
         stage.use(interventions_file(name))
-        labelled = load_labelled(name, people)
-        sizes = {TEST: section.make.test}
+        labelled, sizes = load_labelled(name, people), {TEST: section.make.test}
         if section.make.learn is None or name in section.make.learn:
             sizes[TRAIN] = section.make.train
-        tables.append(draw_base_and_source(name, labelled, people, sizes, stage.params.seed, regions))
+        tables.append(draw_base_and_source(name, labelled, people, sizes, stage.params.seed, section.make.regions))
     tables.append(neutral_items(load_neutral(stage.use(NEUTRAL_FILE))))
     items = pd.concat(tables, ignore_index=True)
     write_table(items, stage.data / "items.parquet")

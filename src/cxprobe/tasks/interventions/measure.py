@@ -201,18 +201,6 @@ class ReadLayer(NamedTuple):
     source: Tensor
 
 
-class FoundExchanges(NamedTuple):
-    """What the training items of a construction give at one region of a layer.
-
-    Attributes:
-        exchanges: Intervention, or `_DAS_BY_CONTROL` -> its exchanges, one a draw; None for the whole vector.
-        readable: Shape (test items,): the share of an item's two vectors whose label the probe finds.
-    """
-
-    exchanges: dict[str, list[Exchange | None]]
-    readable: Matrix
-
-
 def measure_layer(
     model: LoadedModel, asked: Mapping[str, PromptedItems], layer: int, settings: MeasureInterventions, fitting: Fitting
 ) -> pd.DataFrame:
@@ -233,7 +221,7 @@ def measure_layer(
         found the direction), id, sentence, cluster_frame, layer, region, intervention, labels, before (log p of the
         base's answer less that of the source's, of the base as it is), after (log p of the source's answer less that of
         the base's, after the intervention; a mean over random directions), changed (`is_changed`, likewise), and
-        readable (see `FoundExchanges`; NaN for other constructions). In neutral sentences, which have one right answer,
+        readable (see `find_exchanges`; NaN for other constructions). In neutral sentences, which have one right answer,
         before is its log p, and after is that after the intervention, with the sign turned.
         `cxprobe.tasks.interventions.params` has the names.
     """
@@ -245,33 +233,24 @@ def measure_layer(
         if of.is_train.any()
     }
     for name, of in asked.items():
-        test = np.flatnonzero(~of.is_train)
+        test, last = np.flatnonzero(~of.is_train), len(of.regions) - 1
         as_it_is = answers_in_batches(model, [of.base[item] for item in test], of.targets[test], budget)
         before = _margins(as_it_is, name)  # (test items, kinds of labels)
         rows = of.items.loc[test, ["id", "sentence", names.FRAME_OF_ITEM]].assign(construction=name, layer=layer)
         for learnt, by_region in found.items():
-            tried = _tried_on(name, learnt)
-            last = len(of.regions) - 1
-            places = range(last + 1) if learnt == name else sorted({0, last})
-            for number in places:
-                at = by_region[-1] if number == last else by_region[number]
-                exchanges = {key: at.exchanges[key] for _, _, key in tried}
+            for number in range(last + 1) if learnt == name else sorted({0, last}):
+                at, readable = by_region[-1 if number == last else number]
+                tried = _tried_on(name, learnt)
+                exchanges = {key: at[key] for _, _, key in tried}
                 answered = answers_exchanged(model, of, read[name], test, number, exchanges, budget)
                 for intervention, kind, key in tried:
                     column = _KINDS.index(kind)
                     after = -_margins(answered[key], name)[..., column]  # (draws, test items)
                     changed = np.mean([is_changed(before[:, column], draw) for draw in after], axis=0)
-                    part = rows.assign(
-                        learnt=learnt,
-                        region=of.regions[number],
-                        intervention=intervention,
-                        labels=kind,
-                        before=before[:, column],
-                        after=after.mean(axis=0),
-                        changed=changed,
-                        readable=at.readable if learnt == name else np.nan,
-                    )
-                    parts.append(part)
+                    place = {"learnt": learnt, "region": of.regions[number], "intervention": intervention}
+                    numbers = {"before": before[:, column], "after": after.mean(axis=0), "changed": changed}
+                    numbers["readable"] = readable if learnt == name else np.nan
+                    parts.append(rows.assign(**place, labels=kind, **numbers))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -327,14 +306,19 @@ def read_layer(model: LoadedModel, asked: PromptedItems, layer: int, token_budge
 
 def find_exchanges(
     model: LoadedModel, asked: PromptedItems, read: ReadLayer, settings: MeasureInterventions, fitting: Fitting
-) -> list[FoundExchanges]:
-    """Return what the training items give at each region; see `measure_layer` for the arguments."""
+) -> list[tuple[dict[str, list[Exchange | None]], Matrix]]:
+    """Return what the training items give at each region; see `measure_layer` for the arguments.
+
+    Returns:
+        For each region: intervention, or `_DAS_BY_CONTROL` -> its exchanges, one a draw, None for the whole vector; and
+        readable, shape (test items,): the share of an item's two vectors whose label the probe finds.
+    """
     rng = generator_for(fitting.seed, "random directions", read.output.block + 1)
     das = train_das(model, asked, read, settings.steps, fitting.seed)
-    found = list[FoundExchanges]()
     positive = (asked.items["base"] == min(asked.items["base"])).to_numpy(dtype=bool)
     parts = (asked.is_train, ~asked.is_train)
     labels, held_out = (np.concatenate([positive[part], ~positive[part]]) for part in parts)
+    found = []
     for number, region in enumerate(asked.regions):
         sides = [side[:, number].double().numpy() for side in (read.base, read.source)]  # (items, dimensions) each
         vectors, others = (np.concatenate([side[part] for side in sides]) for part in parts)
@@ -349,7 +333,7 @@ def find_exchanges(
             names.ERASE: [erase_label(vectors, labels)],
             names.RANDOM: [along(rng.standard_normal(vectors.shape[1:])) for _ in range(settings.draws)],
         }
-        found.append(FoundExchanges(exchanges, right.reshape(2, -1).mean(axis=0)))
+        found.append((exchanges, right.reshape(2, -1).mean(axis=0)))
     return found
 
 
@@ -392,9 +376,9 @@ def train_das(model: LoadedModel, asked: PromptedItems, read: ReadLayer, steps: 
     train = np.flatnonzero(asked.is_train)
     rounds = [rng.permutation(train) for _ in range(-(-steps * _BATCH // len(train)))]
     batches = np.concatenate(rounds)[: steps * _BATCH].reshape(steps, _BATCH)
-    optimiser = torch.optim.Adam([free], lr=_RATE)
     warm_up = max(1, round(_WARM_UP * steps))
     falling = max(1, steps - warm_up)
+    optimiser = torch.optim.Adam([free], lr=_RATE)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(step / warm_up, max(0, steps - step) / falling)
     )
@@ -429,16 +413,14 @@ def measure(stage: Stage[InterventionsStage], member: Member) -> dict[str, float
     made = {str(name): table for name, table in items.groupby("construction", sort=False)}
     model: MeasuredModel[MaskedLM | CausalLM]
     model = MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
-    kept, folder = project_folder() / SCRATCH / "interventions", stage.data / member.inside
-    described, processes = model.described, model.processes
-    asked = {name: prompt_items(described, items, seed, f"models.{model.slug}, {name}") for name, items in made.items()}
-    numbers = spaced_layers(len(blocks_of(described)), settings.layers)
+    kept, described, processes = project_folder() / SCRATCH / "interventions", model.described, model.processes
+    asked = {name: prompt_items(described, of, seed, f"models.{model.slug}, {name}") for name, of in made.items()}
     code = computing_code(__name__, "cxprobe.models.intervening")
-    decisive = (described.fingerprint, described.decisive, code, settings)
+    decisive = (described.fingerprint, described.decisive, code, settings, seed, processes.kind_of_device)
     every = pd.concat(made.values()).to_csv()
     work = {
-        layer: scratch_folder(kept, *decisive, seed, processes.kind_of_device, every, layer) / "effects.table"
-        for layer in numbers
+        layer: scratch_folder(kept, *decisive, every, layer) / "effects.table"
+        for layer in spaced_layers(len(blocks_of(described)), settings.layers)
     }
 
     def effects_of(layer: int) -> pd.DataFrame:
@@ -457,10 +439,10 @@ def measure(stage: Stage[InterventionsStage], member: Member) -> dict[str, float
     processes.wait()
     if processes.number:
         return None
-    every_layer = pd.concat([effects_of(layer) for layer in work], ignore_index=True)
-    own = every_layer[every_layer["learnt"] == every_layer["construction"]]
-    write_table(own, folder / names.EFFECTS_FILE)
-    write_table(every_layer.drop(index=own.index, columns="readable"), folder / names.TRANSFER_FILE)
+    effects, folder = pd.concat([effects_of(layer) for layer in work], ignore_index=True), stage.data / member.inside
+    is_own = effects["learnt"] == effects["construction"]
+    write_table(effects[is_own], folder / names.EFFECTS_FILE)
+    write_table(effects[~is_own].drop(columns="readable"), folder / names.TRANSFER_FILE)
     write_model_facts(model.facts, folder)
     counts = {"items": sum(len(of.items) for of in asked.values())}
     return counts | {"dropped_items": sum(of.dropped for of in asked.values())} | checked

@@ -260,7 +260,7 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
 
     def settings(self, source: str) -> Sequence[str]:
         """Return the parts that make, embed and probe."""
-        return self.stage.params.recognition.settings_of(source)
+        return [f"recognition.{part}" for part in (f"make.{source}", "embed", "probe", "tune")]
 
     def _measured(self, member: Member, construction: str, source: str) -> Path:
         return DATA / "measure_recognition" / member.entry / member.inside / construction / source

@@ -210,8 +210,12 @@ def _keep_filled(pool: pd.DataFrame, feature: str, split: Split, wanted: int) ->
     """Return a part's sentences of the values that have ``wanted`` of both labels, and the other values."""
     part = pool[pool["split"] == split]
     counts = pd.crosstab(part["value"], part["label"]).reindex(columns=list(LABELS), fill_value=0)
-    few = counts.stack()[lambda number: number < wanted]
-    dropped: list[NotFilled] = [(split, feature, *cell, wanted, number) for cell, number in few.items()]
+    dropped: list[NotFilled] = [
+        (split, feature, value, label, wanted, number)
+        for value, by_label in counts.to_dict("index").items()
+        for label, number in by_label.items()
+        if number < wanted
+    ]
     enough = counts.index[(counts >= wanted).all(axis=1)]
     return part[part["value"].isin(enough)], dropped
 
