@@ -100,18 +100,18 @@ class LabelledSentences(NamedTuple):
     regions: tuple[str, ...]
 
 
-class Region(NamedTuple):
-    """The words of a region, and the character after the last of them."""
-
-    words: str
-    end: int
-
-
 class FilledSentence(NamedTuple):
-    """A sentence with its words: up to the answer, the regions of that part by name, the answer, and what follows."""
+    """A sentence with its words.
+
+    Attributes:
+        before: What stands before the answer.
+        regions: The regions of that part: name -> the words, and the character after the last of them.
+        answer: The answer.
+        after: What follows.
+    """
 
     before: str
-    regions: dict[str, Region]
+    regions: dict[str, tuple[str, int]]
     answer: str
     after: Template
 
@@ -153,7 +153,7 @@ def load_labelled(name: str, people: People, constructions: Path = CONSTRUCTIONS
                 f"{place}: both labels have the answer {first.answer!r}; let the answer depend on the label"
             )
         regions = [*first.regions]
-        differ = [region for region in regions if first.regions[region].words != second.regions[region].words]
+        differ = [region for region in regions if first.regions[region][0] != second.regions[region][0]]
         if not differ:
             raise ConstructionError(f"{place}: what stands before the answer is the same with both labels")
         names[key] = tuple(regions[regions.index(differ[0]) :])
@@ -174,14 +174,14 @@ def fill_labelled(
         ValueError: A slot has no words, or there is none before the answer.
     """
     words = dict(values) | {slot: fill(text, values) for slot, text in content.labels[label].items()}
-    before, regions, end = render(sentence.before, words), dict[str, Region](), 0
+    before, regions, end = render(sentence.before, words), dict[str, tuple[str, int]](), 0
     for slot in slots_of(sentence.before):
         end = sentence.before.index("}", end) + 1
-        regions.setdefault(slot, Region(words[slot], len(fill(sentence.before[:end], words))))
+        regions.setdefault(slot, (words[slot], len(fill(sentence.before[:end], words))))
     if not regions:
         raise ValueError(f"{sentence.before!r} has no slot, so the label changes nothing; write one")
-    if max(region.end for region in regions.values()) < len(before):
-        regions[LAST] = Region(before.split()[-1], len(before))
+    if max(end for _, end in regions.values()) < len(before):
+        regions[LAST] = (before.split()[-1], len(before))
     return FilledSentence(before, regions, fill(sentence.answer, words), fill(sentence.after, words))
 
 
@@ -263,7 +263,7 @@ def draw_base_and_source(
             for side, label in sides.items():
                 filled = fill_labelled(content, content.sentences[sentence], label, values)
                 row |= {f"{side}_{field}": getattr(filled, field) for field in ("before", "answer", "after")}
-                ends = [region.end for region in filled.regions.values()]
+                ends = [end for _, end in filled.regions.values()]
                 row[f"{side}_ends"] = ends[-len(labelled.regions) :][::step]
             rows.append(row)
     return pd.DataFrame(rows)

@@ -91,12 +91,10 @@ def recognise(
     trained, tested = (features.rows_of(part["text"]) for part in (train, test))
     labels = (train["label"] == "positive").to_numpy(bool)
     # Folds and control labels are the same on all layers.
-    seed = seed_for(fitting.seed, *train["feature"].unique())
-    controls, templates, words = settings.controls, train[TEMPLATE].to_numpy(object), last_words(train["text"])
-    cuts = [] if controls.folds is None else cut_folds(labels, templates, controls.folds, seed)
-    tasks = {"real": labels}
-    if controls.control_task:
-        tasks["control"] = control_labels(words, seed)
+    seed, words = seed_for(fitting.seed, *train["feature"].unique()), last_words(train["text"])
+    controls, templates = settings.controls, train[TEMPLATE].to_numpy(object)
+    cuts = cut_folds(labels, templates, controls.folds, seed) if controls.folds else []
+    tasks = {"real": labels} | ({"control": control_labels(words, seed)} if controls.control_task else {})
     order = np.concatenate([np.empty(0, np.int64), *(held for _, held in cuts)])
 
     def predict(layer: int, matrix: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:

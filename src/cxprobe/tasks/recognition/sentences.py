@@ -205,11 +205,10 @@ class ShapeSampler:
             for start, p in self._distribution(symbols[:-1], above).items():
                 for end, q in self._distribution(symbols[-1:], above).items():
                     sums[start.followed_by(end)] += p * q
-        elif symbols[0] == self._rules.marker:
-            sums[Shape(0, (0,))] = 1.0
         elif isinstance(symbols[0], str):
             words = [token for token in symbols[0].split() if token not in self._rules.no_space_before]
-            sums[Shape(len(words), ())] = 1.0  # which it adds to a sentence that has begun
+            is_marker = symbols[0] == self._rules.marker
+            sums[Shape(0, (0,)) if is_marker else Shape(len(words), ())] = 1.0  # added to a sentence that has begun
         else:
             above = (*above, symbols[0])
             if symbols[0] in above[:-1]:
@@ -226,8 +225,8 @@ class ShapeSampler:
         """Draw the leaves of a part, whose content words are of a category if they are below one."""
         if not part.symbols:
             return []
+        symbol = part.symbols[0]
         if len(part.symbols) == 1:
-            symbol = part.symbols[0]
             if isinstance(symbol, str):
                 return [(symbol, category)]
             category = str(symbol) if str(symbol) in self._rules.content else category
