@@ -222,7 +222,7 @@ def search_curves(trials: pd.DataFrame, best: pd.DataFrame, title: str) -> Figur
     """Draw the accuracy over C of the trials of a search, a panel for each feature.
 
     Args:
-        trials: Of `cxprobe.tasks.recognition.tuning.tune_subsets`.
+        trials: Of `cxprobe.tasks.recognition.probes.tune_subsets`.
         best: The best of each feature and layer.
         title: Of the figure.
     """

@@ -49,7 +49,7 @@ FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 def measure(stage: Stage[RecognitionStage], member: Member) -> Counter[str] | None:
     """Measure every layer's vector of every sentence, and what its probes and their controls predict.
 
-    With `recognition.tune`, the regularisation of every probe is searched on its training part first.
+    With the section tune of the parameters, the regularisation of every probe is searched on its training part first.
     """
     params = stage.params
     places = params.recognition.sources_of(stage.item)
