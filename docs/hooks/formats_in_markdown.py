@@ -12,7 +12,7 @@ from cxprobe.corpora.pattern import Pattern
 from cxprobe.files.schema import Closed
 from cxprobe.labels import Label
 from cxprobe.tasks.contrasts.make import ContrastsFile
-from cxprobe.tasks.interventions.sentences import InterventionsFile, NeutralSentences
+from cxprobe.tasks.interventions.make import InterventionsFile, NeutralSentences
 from cxprobe.tasks.pairs.frames import PairsFile
 from cxprobe.tasks.prompts.items import ConstructionItems
 from cxprobe.tasks.scenarios.rules import Scenarios
