@@ -59,7 +59,7 @@ def evaluate(
         by: Columns by whose values the rates are given too.
         reply: Replies in words, of which the right answer is a relation: 0 entailment, 1 neutral, 2 contradiction; or a
             letter, where columns option_a, option_b ... have the options. An empty one is a request that failed.
-        chosen: What somebody chose, one of the values of ``gold``; an empty one is no choice.
+        chosen: What somebody chose: 1 of the column option_1 ..., else a value of ``gold``; empty for no choice.
         good: Scores of the right texts, of which higher is more probable.
         number: Any numbers, such as surprisals of a marked word.
         bad: With ``good``: the scores of wrong texts; a pair with each.
@@ -195,7 +195,8 @@ def _of_replies(table: pd.DataFrame, column: str, gold: str, thought: bool) -> I
 
 def _of_choices(table: pd.DataFrame, column: str, gold: str, key: str) -> Iterator[pd.DataFrame]:
     """Yield the credits of each measure of choices."""
-    chosen, options = table[column].fillna(""), sorted({*table[gold]})
+    numbered = [name.removeprefix("option_") for name in map(str, table) if name.startswith("option_")]
+    chosen, options = table[column].fillna(""), numbered or sorted({*table[gold]})
     for row, cell in enumerate(chosen, start=1):
         if cell and cell not in options:
             raise DataError(f"answers, row {row}: {column} is {cell!r}{suggest(str(cell), options)}")

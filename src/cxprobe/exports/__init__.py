@@ -327,10 +327,10 @@ def _asked(cells: Mapping[Any, Any]) -> Iterator[tuple[str, list[str], str]]:
     match cells:
         case {"good": good, "bad": bad, "context": context}:
             yield "", [context + good, context + bad], context + good
-        case {"premise": premise, "hypothesis": hypothesis, "label": label}:
-            yield f"If this is true: {premise} - then this is: {hypothesis}", [*_RELATIONS], _RELATIONS_OF[label]
         case {"question": question, "options": options, "label": label, "text": text}:
             yield f"{text} {question}", [*options], options["ABC".index(label)]
+        case {"premise": premise, "hypothesis": hypothesis, "label": label}:
+            yield f"If this is true: {premise} - then this is: {hypothesis}", [*_RELATIONS], _RELATIONS_OF[label]
         case {"candidates": candidates, "right": right, "text": text} if right:
             yield text, [*candidates], right
         case {"label": label, "text": text, "construction": construction}:
