@@ -7,26 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cxprobe.constructions.checking import FoundFaults, is_there
-from cxprobe.constructions.faults import Fault
+from cxprobe.constructions.checking import Fault, FoundFaults, is_there
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.findings import ReportModels
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, task_members
-from cxprobe.results.task import Demand, Example, PageTable, Task, published_table, read_demand
-from cxprobe.tasks.interventions import names
+from cxprobe.results.task import Demand, Example, PageTable, ReportInputs, Task, published_table, read_demand
+from cxprobe.tasks.interventions import params as names
 from cxprobe.tasks.interventions.evaluate import USED
-from cxprobe.tasks.interventions.params import InterventionsParams, InterventionsStage
-from cxprobe.tasks.interventions.sentences import (
+from cxprobe.tasks.interventions.make import (
     LabelledSentences,
     fill_labelled,
     interventions_file,
     load_labelled,
     load_neutral,
 )
-from cxprobe.text.english import faults_of_text
+from cxprobe.tasks.interventions.params import InterventionsParams, InterventionsStage
+from cxprobe.text import faults_of_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from cxprobe.constructions import SPLITS
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
@@ -14,13 +15,11 @@ from cxprobe.constructions.construction import (
     load_construction,
     load_sound_parts,
 )
-from cxprobe.constructions.sentences import SPLITS
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.schema import cluster_lists
-from cxprobe.results.task import Demand, Task, read_demand
+from cxprobe.results.task import Demand, ReportInputs, Task, read_demand
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.params import RecognitionParams, RecognitionStage
 
@@ -44,8 +43,7 @@ class RecognitionTask(Task):
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""
-        from cxprobe.tasks.recognition.grammar import read_grammar
-        from cxprobe.tasks.recognition.sentences import load_grammars
+        from cxprobe.tasks.recognition.sentences import load_grammars, read_grammar
 
         # Its faults have been reported.
         sound = FoundFaults().attempt(load_construction, folder.name) or load_sound_parts(folder.name)

@@ -11,17 +11,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from cxprobe.project.presets import preset_text
+from cxprobe.tasks.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
 
-from cxprobe.cli.init import preset_text
 from cxprobe.constructions.people import load_people
 from cxprobe.project.params import Params, load_params
-from cxprobe.tasks.interventions.make import draw_base_and_source
-from cxprobe.tasks.interventions.sentences import load_labelled
+from cxprobe.tasks.interventions.make import draw_base_and_source, load_labelled
 from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import FORM
 from cxprobe.tasks.prompts.make import build_choices, build_questions, item_table, load_material
-from cxprobe.tasks.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
 from cxprobe.tasks.scenarios.make import enumerate_items, fill_texts
 from cxprobe.tasks.scenarios.rules import load_scenarios
 
