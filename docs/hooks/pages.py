@@ -189,7 +189,7 @@ def describe_results(folder: Path) -> str:
                     re.fullmatch(r"-?[\d.]+", row[name]) for name in ("ours", "low", "high")
                 ):
                     raise ValueError(
-                        f"{path}: expected the columns {', '.join(SENT)}, with ours, low and high in percent, or as items says"
+                        f"{path}: expected the columns {', '.join(SENT)}, and numbers in ours, low and high"
                     )
                 shown = f"{row['ours']} [{row['low']}, {row['high']}]"
                 cells = {name: cell for name, cell in row.items() if name not in ("low", "high")} | {"ours": shown}

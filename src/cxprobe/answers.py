@@ -18,7 +18,7 @@ from cxprobe.files.texts import require_texts
 from cxprobe.models.replies import evaluate_reply, read_answer
 from cxprobe.seeding import SEED
 from cxprobe.stats import CLUSTER, cluster_columns, clusters_by, correlation, credits_of_margins, mean_by, rate_by
-from cxprobe.tasks.prompts.items import RELATIONS
+from cxprobe.tasks.prompts.params import RELATIONS
 
 FILE, ANNOTATOR, AGAINST = "file", "annotator", "against"
 """Columns: which of several tables a row is from, whose choice it is, and which wrong text it is about."""

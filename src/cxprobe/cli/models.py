@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
@@ -213,23 +213,10 @@ def evaluate(
         if twice := [name for name in names if names.count(name) > 1]:
             raise DataError(f"{twice[0]}: two files have this name, which tells their answers apart; rename one")
         tables = [table.assign(**{FILE: name}) for name, table in zip(names, tables, strict=True)]
-    rates = evaluate_answers(
-        pd.concat(tables, ignore_index=True),
-        None if items is None else read_texts(items),
-        by=by or [],
-        reply=reply,
-        chosen=chosen,
-        good=good,
-        number=number,
-        bad=bad or ["bad_score"],
-        gold=gold,
-        condition=condition,
-        less=less or [],
-        rating=rating,
-        cluster=cluster or [],
-        id=id_,
-        chain_of_thought=chain_of_thought,
-    )
+    named = {"reply": reply, "chosen": chosen, "good": good, "number": number, "gold": gold, "condition": condition}
+    lists = {"by": by or [], "bad": bad or ["bad_score"], "less": less or [], "cluster": cluster or []}
+    how: dict[str, Any] = named | lists | {"rating": rating, "id": id_, "chain_of_thought": chain_of_thought}
+    rates = evaluate_answers(pd.concat(tables, ignore_index=True), None if items is None else read_texts(items), **how)
     if output is None:
         print(rates.to_string(index=False, float_format="{:.3f}".format, na_rep=""))
     else:
