@@ -23,7 +23,7 @@ from cxprobe.constructions.construction import load_construction
 from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.readers import CorpusFiles, read_blocks
 from cxprobe.corpora.search import BATCH, Matchers, load_matchers, search
-from cxprobe.segmentation import joined, sentence_spans
+from cxprobe.tagging import joined, sentence_spans
 from documentation import find_packages, installed_prose
 
 ROOT = Path(__file__).parent.parent

@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.corpora.collecting import collect_all
-from cxprobe.corpora.engine import make_job, run_shards
+from cxprobe.corpora.engine import collect, make_job, run_shards
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import Wanted, load_wanted
 from cxprobe.corpora.readers import files_left_out, list_corpus, open_corpus
@@ -47,7 +46,7 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
         for name, matchers in load_matchers(job.patterns, job.pipelines).items():
             check_examples(matchers, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
         run_shards(job, settings.engine)
-        known = {"digest": source.digest, **collect_all(job, new, settings, stage.item, stage.data)}
+        known = {"digest": source.digest, **collect(job, new, settings, stage.item, stage.data)}
     found = {name: (kept | known["found"])[name] for name in wanted}
     write_json(known | {"keys": keys, "found": found}, mined)
     for name, one in found.items():
@@ -72,7 +71,7 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
 def _key(wanted: Wanted, settings: Mining, corpus: Corpus, listed: str, pipelines: Mapping[str, str]) -> str:
     """Return the digest of everything that the sentences mined for a construction follow from."""
     how = settings.model_dump(include={"duplicates", "longest_line", "most_words"})
-    code = computing_code("cxprobe.corpora.collecting", "cxprobe.segmentation")
+    code = computing_code("cxprobe.corpora.engine", "cxprobe.tagging")
     pipeline = pipelines[pipeline_of(wanted.pattern, settings)]
     return scratch_folder(SCRATCH, corpus, wanted.model_dump(), how, listed, pipeline, code).name
 

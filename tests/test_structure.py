@@ -12,7 +12,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 SCRIPTS = sorted((ROOT / "pipelines").rglob("*.py"))
 # Each layer may import from those before it. Parts of one layer may import one another, but tasks may not.
 LAYERS = (
-    {"errors", "seeding", "segmentation", "secrets"},
+    {"errors", "seeding", "secrets"},
     {"files"},
     {"text"},
     {"stats", "probing", "tagging"},

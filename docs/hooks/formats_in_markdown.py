@@ -5,6 +5,7 @@ from pathlib import Path
 
 from models_in_markdown import as_markdown, describe_model, paragraphs
 
+import cxprobe.text
 from cxprobe.constructions.construction import Construction
 from cxprobe.constructions.people import People
 from cxprobe.corpora.pattern import Pattern
@@ -15,7 +16,6 @@ from cxprobe.tasks.interventions.sentences import InterventionsFile, NeutralSent
 from cxprobe.tasks.pairs.frames import PairsFile
 from cxprobe.tasks.prompts.items import ConstructionItems
 from cxprobe.tasks.scenarios.rules import Scenarios
-from cxprobe.text import templates
 
 HEAD = """\
 # File formats
@@ -67,7 +67,7 @@ def describe_formats(folder: Path) -> str:
     for title, module in MODULES.items():
         docstring = ast.get_docstring(ast.parse((folder / module).read_text())) or ""
         parts += [f"## {title}", as_markdown(docstring)]
-    parts += ["## Templates", as_markdown(templates.__doc__ or "")]
+    parts += ["## Templates", as_markdown(cxprobe.text.__doc__ or "")]
     parts += ["## Prompts", "Files of `prompts/`, as their own comments describe them."]
     for path in sorted((folder / "prompts").glob("*.yaml")):
         parts += [f"### prompts/{path.name}", _leading_comment(path)]

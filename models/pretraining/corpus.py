@@ -15,7 +15,7 @@ from pydantic import Field, StringConstraints
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, read_yaml, validate
-from cxprobe.segmentation import sentence_spans
+from cxprobe.tagging import sentence_spans
 from pretraining.settings import Corpus
 
 RECORD_WORDS = 400  # a record of a book is closed once it has so many words

@@ -32,8 +32,8 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm.auto import tqdm
 
 from cxprobe import stats, survey
+from cxprobe.constructions import construction_names
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
-from cxprobe.constructions.names import construction_names
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.reading import shown
@@ -74,7 +74,7 @@ from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import FORM, MakePairs, PerCell, ScoreName
 from cxprobe.tasks.pairs.sources import FRAME, OWN_PAIRS, with_units
-from cxprobe.text.templates import WORD_MASK
+from cxprobe.text import WORD_MASK
 
 if TYPE_CHECKING:
     from cxprobe.results.overview import Picture

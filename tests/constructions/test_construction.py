@@ -113,9 +113,9 @@ def test_the_sound_parts_of_a_faulty_file_are_enough_to_check_the_others(tmp_pat
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
-        ("[feminine, masculine]", "[feminine, neuter]", "line 6: types.job.pronouns: 'neuter'"),
+        ("[feminine, masculine]", "[feminine, neuter]", "line 7: types.job.pronouns: 'neuter'"),
         ("[feminine, masculine]", "[feminine, feminine]", "types.job.pronouns: 'feminine'"),
-        ("Ida, Mia", "Ida, Ann", "types.name.nouns: 'Ann'"),
+        ("Ida, Mia", "Ida, Ann", "types.female-name.nouns: 'Ann'"),
         ("they: he, them: him", "they: he", "line 1: pronouns: "),
     ],
 )

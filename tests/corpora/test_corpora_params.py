@@ -1,8 +1,10 @@
+import os
 from pathlib import Path
 
 import pytest
 from small_corpora import corpus_of, settings_of
 
+from cxprobe.corpora.readers import files_left_out, list_corpus
 from cxprobe.errors import DataError
 from cxprobe.run.mining import CorporaParams
 
@@ -44,6 +46,40 @@ def test_what_was_mined_is_in_the_folder_of_its_corpus():
         settings.folder_of("conative")
 
 
-def test_a_folder_of_the_hub_has_a_revision():
-    with pytest.raises(ValueError, match="names no revision, so the corpus may change under the results"):
-        corpus_of("hf://datasets/a/b/en")
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("hf://datasets/a/b/en", "names no revision, so the corpus may change under the results"),
+        (" ", "folder\n.*should match pattern"),  # it would be the project itself
+    ],
+)
+def test_a_folder_that_is_no_fixed_place_is_refused(folder, said):
+    with pytest.raises(ValueError, match=said):
+        corpus_of(folder)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "corpus").mkdir()
+    for number, name in enumerate(["b.json", "a.json.gz"]):
+        path = tmp_path / "corpus" / name
+        path.write_bytes(b"x" * (number + 3))
+        os.utime(path, (0, 86400 * number))
+    return tmp_path / "corpus"
+
+
+def test_files_are_listed_with_size_and_time(folder):
+    assert list_corpus(corpus_of(folder)).to_numpy().tolist() == [
+        ["a.json.gz", 4, "1970-01-02T00:00:00+00:00"],
+        ["b.json", 3, "1970-01-01T00:00:00+00:00"],
+    ]
+
+
+def test_files_of_other_formats_are_left_out_and_named(folder):
+    (folder / "deep").mkdir()
+    for name in ("notes.md", "c.parquet", "deep/d.conllu.gz", "deep/e.jsonl"):
+        (folder / name).write_bytes(b"x")
+    assert files_left_out(corpus_of(folder)) == ["c.parquet", "deep/d.conllu.gz"]
+    assert files_left_out(corpus_of(folder).model_copy(update={"glob": "b*"})) == []  # a glob says which are meant
+    read = list_corpus(corpus_of(folder))["name"]
+    assert not {*read} & {*files_left_out(corpus_of(folder))}

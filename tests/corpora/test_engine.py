@@ -14,8 +14,7 @@ from small_corpora import ADJECTIVES, CC, corpus_of, job_of, mine, settings_of, 
 
 from conftest import ROOT
 from cxprobe.corpora import engine
-from cxprobe.corpora.collecting import collect
-from cxprobe.corpora.engine import SHARD_MODULES, run_shards
+from cxprobe.corpora.engine import SHARD_MODULES, collect, run_shards
 from cxprobe.corpora.params import Engine
 from cxprobe.errors import DataError
 from cxprobe.files.code import reached_modules
@@ -32,12 +31,11 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="module")
 def one_run(corpus, toy_tagger, tmp_path_factory):
     folder = tmp_path_factory.mktemp("one-run")
-    return folder, *mine(corpus, settings_of(toy_tagger), folder / "scratch", folder / "out")[1:]
+    return folder, *mine(corpus, settings_of(toy_tagger), folder / "scratch", folder / "out")
 
 
 def test_each_sentence_is_a_row_with_its_features(one_run):
-    _, found, _ = one_run
-    table = found.sentences
+    _, table, *_ = one_run
     assert table.columns.tolist()[:8] == ["id", "text", "url", "start", "end", "tags", "matched", "slots"]
     assert table["id"].is_unique
     first = table.iloc[0]
@@ -49,22 +47,22 @@ def test_each_sentence_is_a_row_with_its_features(one_run):
 
 
 def test_what_is_broken_is_counted_and_named(one_run):
-    folder, found, read = one_run
+    folder, table, found, counts = one_run
     faults = read_table(folder / "out/faults.parquet")
-    assert read[0]["faults"] == len(faults) == 5
+    assert counts["faults"] == len(faults) == 5
     assert faults["shard"].tolist() == [*(f"{n}.json.gz" for n in range(4)), "damaged.json.gz"]
     assert faults["line"].tolist()[:4] == [4] * 4
-    twins = found.rejects["exact duplicate"] + found.rejects["near-duplicate"]
-    assert found.counts["candidates"] == len(found.sentences) + twins
-    assert found.counts["sentences_that_pass"] == found.counts["candidates"] + sum(found.rejects.values()) - twins
+    steps, rejects = found["steps"], found["rejects"]
+    twins = rejects["exact duplicate"] + rejects["near-duplicate"]
+    assert steps["candidates"] == steps["sentences"] + twins == len(table) + twins
+    assert steps["sentences_that_pass"] == steps["candidates"] + sum(rejects.values()) - twins
 
 
 @pytest.mark.pipeline
 def test_the_number_of_workers_changes_nothing(one_run, corpus, toy_tagger, tmp_path):
-    _, other, _ = mine(corpus, settings_of(toy_tagger, workers=2), tmp_path / "scratch", tmp_path / "out")
-    pd.testing.assert_frame_equal(one_run[1].sentences, other.sentences)
-    assert one_run[1].counts == other.counts
-    assert one_run[1].rejects == other.rejects
+    table, *numbers = mine(corpus, settings_of(toy_tagger, workers=2), tmp_path / "scratch", tmp_path / "out")
+    pd.testing.assert_frame_equal(one_run[1], table)
+    assert [*one_run[2:]] == numbers
 
 
 def test_a_worker_in_another_folder_reads_the_tagger_that_the_parameters_name(
@@ -75,8 +73,8 @@ def test_a_worker_in_another_folder_reads_the_tagger_that_the_parameters_name(
     spacy.blank("en").to_disk(tmp_path / toy_tagger.name)  # one of the same name, which tags nothing
     monkeypatch.chdir(tmp_path)  # a worker on another machine may run in any folder
     run_shards(job, settings_of(toy_tagger).engine)
-    found = collect(job, CC, wanted[CC], settings_of(toy_tagger).duplicates)
-    pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
+    collect(job, wanted, settings_of(toy_tagger), "books", tmp_path / "out")
+    pd.testing.assert_frame_equal(one_run[1], read_table(tmp_path / "out" / CC / "sentences.parquet"))
 
 
 def test_a_finished_shard_is_not_mined_again(corpus, toy_tagger, tmp_path):
@@ -104,12 +102,7 @@ def test_the_arguments_of_an_engine_arrive_and_what_is_not_finished_is_told(corp
         run_shards(job, Engine(kind="slurm", arguments=arguments))
     ((executor, waits),) = started
     asked = executor.get_sbatch_args(executor.tasks)
-    assert {name: asked[name] for name in ("time", "partition", "array", "account")} == {
-        "time": "01:00:00",
-        "partition": "cpu",
-        "array": "0-4%3",
-        "account": "cx",
-    }
+    assert [asked[name] for name in ("time", "partition", "array", "account")] == ["01:00:00", "cpu", "0-4%3", "cx"]
     assert waits == "1"
 
 
@@ -152,29 +145,25 @@ def test_a_storage_that_fails_leaves_its_shard_for_the_next_run(toy_tagger, tmp_
         broken.setattr(*{"open": (MemoryFileSystem, "_open"), "read": (MemoryFile, "read")}[call], fail, raising=False)
         with pytest.raises(DataError, match=rf"^0\.{suffix} was not read .* reset by peer\. Run the stage again"):
             mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
-    run, found, read = mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
-    assert run == 2
-    assert sorted(found.sentences["text"]) == sorted(sentences)
-    assert read[1].empty
+    assert run_shards(job_of(corpus, settings, tmp_path / "scratch")[1], settings.engine) == 2
+    table, _, counts = mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
+    assert sorted(table["text"]) == sorted(sentences)
+    assert "faults" not in counts
 
 
 def test_finished_shards_are_kept_unless_the_code_that_a_shard_runs_changes():
     files = [ROOT / "src" / Path(*module.split(".")).with_suffix(".py") for module in SHARD_MODULES]
     reached = {name.rpartition(".")[2] for file in files for name in reached_modules(file, "cxprobe.")}
-    assert {"pattern", "readers", "segmentation"} <= reached
-    assert not {"collecting", "engine"} & reached
+    assert {"pattern", "readers", "tagging"} <= reached
+    assert not {"engine"} & reached
 
 
 def test_another_setting_or_tagger_begins_anew_and_another_engine_does_not(corpus, toy_tagger, tmp_path):
     settings = settings_of(toy_tagger)
     shutil.copytree(toy_tagger, tmp_path / "other")
     (tmp_path / "other" / "note.txt").write_text("retrained")
-    changed = (
-        settings,
-        settings_of(toy_tagger, workers=2),
-        settings.model_copy(update={"most_words": 7}),
-        settings_of(tmp_path / "other"),
-    )
+    changed = (settings, settings_of(toy_tagger, workers=2), settings.model_copy(update={"most_words": 7}))
+    changed += (settings_of(tmp_path / "other"),)
     outputs = [Path(job_of(corpus, other, tmp_path)[1].output).name for other in changed]
     assert outputs[0] == outputs[1]
     assert len(set(outputs)) == 3

@@ -10,7 +10,7 @@ from conftest import ROOT
 from cxprobe.corpora.pattern import Pattern, load_wanted
 from cxprobe.corpora.readers import CorpusRecord
 from cxprobe.corpora.search import Found, Matchers, load_pipeline, search
-from cxprobe.segmentation import joined, sentence_spans
+from cxprobe.tagging import joined, sentence_spans
 
 PIECES = ["the", "The", "THE", "more", "less", "better", "taller", "other", "power", "river's", "never-ending"]
 PIECES += ["careful", "quickly", "he", "Mr.", "J.", "saw", "it", "Bath", "e.g."]

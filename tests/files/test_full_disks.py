@@ -1,15 +1,13 @@
 """What is left, and what is said, where a disk has no space for a file."""
 
 import errno
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from cxprobe.files.arrays import write_features
-from cxprobe.files.tables import growing_table, write_table
+from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DiskFullError, full_disk, write_json
 from cxprobe.models.store import AnswerStore
 
@@ -20,19 +18,11 @@ IDS = [str(number) for number in range(200)]
 TABLE = pd.DataFrame({"a": NUMBERS.reshape(-1)})
 
 
-def grow(path: Path) -> None:
-    schema = pa.schema({"a": pa.float32()})
-    with growing_table(path, schema) as writer:
-        for part in NUMBERS:
-            writer.write_batch(pa.record_batch([pa.array(part.reshape(-1))], schema=schema))
-
-
 # File that is written -> the writer.
 WRITERS = {
     "table.parquet": lambda path: write_table(TABLE, path),
     "table.csv": lambda path: write_table(TABLE, path),
     "record.json": lambda path: write_json({"text": "x" * 70_000}, path),
-    "faults.parquet": grow,
     "features.npy": lambda path: write_features([NUMBERS], IDS, path.parent),
 }
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from conftest import ROOT
-from cxprobe.corpora.collecting import collect, collect_corpus
-from cxprobe.corpora.engine import make_job, run_shards
+from cxprobe.corpora.engine import collect, make_job, run_shards
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import Pattern, load_wanted
 from cxprobe.corpora.readers import open_corpus
+from cxprobe.files.tables import read_table
 
 CC = "comparative-correlative"
 ADJECTIVES = ("taller", "older", "colder", "shorter")
@@ -80,10 +80,11 @@ def job_of(corpus: Corpus, settings: Mining, scratch: Path, constructions: Seque
 
 
 def mine(corpus: Corpus, settings: Mining, scratch: Path, output: Path):
-    """Mine the comparative correlative; return how many shards were mined, what was found, and what was read."""
+    """Mine the comparative correlative as the stage does; return its sentences, and numbers of steps and rejects."""
     wanted, job = job_of(corpus, settings, scratch)
-    run = run_shards(job, settings.engine)
-    return run, collect(job, CC, wanted[CC], settings.duplicates), collect_corpus(job, output)
+    run_shards(job, settings.engine)
+    known = collect(job, wanted, settings, "books", output)
+    return read_table(output / CC / "sentences.parquet"), known["found"][CC], known["counts"]
 
 
 def pattern_of(prefilter: str = ".", **form) -> Pattern:

@@ -169,8 +169,8 @@ def _constructions_of(name: str) -> Path:
     Raises:
         DataError: There is none of this name; "" for all of them.
     """
+    from cxprobe.constructions import construction_names
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-    from cxprobe.constructions.names import construction_names
     from cxprobe.project.bundled import bundled_files
 
     folder = CONSTRUCTIONS_FOLDER if CONSTRUCTIONS_FOLDER.is_dir() else bundled_files() / CONSTRUCTIONS_FOLDER

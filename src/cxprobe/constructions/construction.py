@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, StringConstraints, model_validator
 
-from cxprobe.constructions.sentences import ALL_SENTENCES, LabelName, Split
+from cxprobe.constructions import ALL_SENTENCES, LabelName, Split
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, FaultsError, Two, faults_of, read_yaml, validate
 from cxprobe.stats import CLUSTER
@@ -61,10 +61,9 @@ class Distance(Closed):
 
 # Features are columns and metrics, so a feature must not have the name of another column or metric.
 _OF_SENTENCES = "construction end id item label matched model slots source start tags text url"
-_OF_SUBSETS = f"all feature split value words {ALL_SENTENCES}"
-_OF_PREDICTIONS = "control credit layer margin probability score seed"
+_OF_RESULTS = "all feature split value words control credit layer margin probability score seed"
 _OF_RATES = "accuracy high highest low n rate tie_rate ties"
-RESERVED_FEATURES = frozenset(f"{_OF_SENTENCES} {_OF_SUBSETS} {_OF_PREDICTIONS} {_OF_RATES}".split())
+RESERVED_FEATURES = frozenset({*_OF_SENTENCES.split(), *_OF_RESULTS.split(), *_OF_RATES.split(), ALL_SENTENCES})
 
 
 def _free(name: str) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, PositiveInt, StringConstraints, model_validator
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, Distinct, Slug
@@ -13,7 +13,7 @@ from cxprobe.files.writing import DATA
 class Corpus(Closed):
     """The files of a folder, here or anywhere that fsspec reaches."""
 
-    folder: str
+    folder: Annotated[str, StringConstraints(pattern=r"\S")]  # an empty one would be the project itself
     """A local folder, s3://..., or hf://datasets/<owner>/<name>@<revision>/<folder>."""
     glob: str | None = None
     """Which of its files, such as "en/*.json.gz"; null for all of the format."""

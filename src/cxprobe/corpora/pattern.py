@@ -18,7 +18,6 @@ from cxprobe.constructions.construction import (
 )
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
-from cxprobe.segmentation import WITHIN_A_SENTENCE
 
 # The keys of token patterns in spaCy that words alone decide, those that a tagger must say, and those that a parser or
 # a lemmatiser must say. What other parts of a pipeline set (ENT_TYPE) is set nowhere here, and would match nothing.
@@ -139,23 +138,16 @@ class Pattern(Closed):
     """Sentences that are not candidates."""
 
     @property
-    def document_filter(self) -> str:
-        """RE2 expression that a document satisfies if one of its sentences can be a candidate."""
-        return WITHIN_A_SENTENCE.join(f"(?:{part.prefilter})" for part in self.parts)
-
-    @property
-    def sentence_filter(self) -> str:
-        """RE2 expression that a sentence satisfies if it can be a candidate."""
+    def prefilter(self) -> str:
+        """RE2 expression that a sentence with a candidate satisfies, and so does each text that it is a part of."""
         return "(?s:.*)".join(f"(?:{part.prefilter})" for part in self.parts)
 
     @property
     def asks_for(self) -> set[str]:
         """The annotation that it needs of words and trees: some of `FROM_TAGS` and `FROM_PARSES`."""
-        keys = set[str]()
-        for form in chain(*self.forms):
-            keys.update(*form.words)
-            if form.dependencies:
-                keys.add("DEP")
+        forms = [*chain(*self.forms)]
+        keys = {key for form in forms for word in form.words for key in word}
+        keys |= {"DEP" for form in forms if form.dependencies}
         return keys & (FROM_TAGS | FROM_PARSES)
 
     @property
@@ -187,11 +179,6 @@ class Wanted(Closed):
     """The measures of candidates."""
     slots: list[str]
     """The words of the pattern's trees with these names are written."""
-
-
-def lexical_only(tokens: list[TokenPattern]) -> list[TokenPattern]:
-    """Return a token pattern without tags: it matches wherever the whole pattern does."""
-    return [{key: value for key, value in token.items() if key in LEXICAL} for token in tokens]
 
 
 def load_wanted(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Wanted:

@@ -5,8 +5,8 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from graphlib import TopologicalSorter
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -21,7 +21,7 @@ from datatrove.io import get_datafolder
 from cxprobe.corpora.params import Corpus
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA, digest
-from cxprobe.segmentation import joined
+from cxprobe.tagging import joined
 
 if TYPE_CHECKING:
     from spacy.vocab import Vocab
@@ -67,10 +67,14 @@ def list_corpus(corpus: Corpus) -> pd.DataFrame:
     Raises:
         DataError: There are no files, one is a pipe, a device or a broken link, or the storage is out of reach.
     """
-    is_output = Path(corpus.folder).parts[:1] == DATA.parts
     rows = []
     for shard, info in _files(corpus).items():
-        modified = digest(Path(corpus.folder, shard)) if is_output else _modified(corpus, shard)
+        modified = "unknown"
+        if Path(corpus.folder).parts[:1] == DATA.parts:
+            modified = digest(Path(corpus.folder, shard))
+        else:
+            with suppress(NotImplementedError):  # the storage has no times
+                modified = get_datafolder(_absolute(corpus.folder)).modified(shard).isoformat(timespec="seconds")
         rows.append((shard, info["size"], modified))
     return pd.DataFrame(rows, columns=["name", "size", "modified"])
 
@@ -81,16 +85,14 @@ def open_corpus(corpus: Corpus) -> CorpusFiles:
     Raises:
         DataError: See `list_corpus`.
     """
-    files = _files(corpus)
-    sizes = [(shard, info["size"]) for shard, info in files.items()]
+    sizes = [(shard, info["size"]) for shard, info in _files(corpus).items()]
     listed = hashlib.sha256(repr(sizes).encode()).hexdigest()
-    return CorpusFiles(_absolute(corpus.folder), tuple(files), corpus.format, corpus.text, corpus.url, listed)
+    shards = tuple(shard for shard, _ in sizes)
+    return CorpusFiles(_absolute(corpus.folder), shards, corpus.format, corpus.text, corpus.url, listed)
 
 
 def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
     """Return the storage's description of each file of a corpus, by the name of the file, sorted."""
-    if not corpus.folder.strip():
-        raise DataError("corpora: a folder is empty, which would be the project itself; name the corpus's folder")
     pattern = corpus.glob or _PATTERNS[corpus.format]
     try:
         folder = get_datafolder(_absolute(corpus.folder))
@@ -121,24 +123,15 @@ def files_left_out(corpus: Corpus) -> list[str]:
     """Return the files of a corpus's folder that have another known format, sorted; none where it has a glob."""
     if corpus.glob:
         return []
-    others = [glob.removeprefix("**/") for known, glob in _PATTERNS.items() if known != corpus.format]
-    own = _PATTERNS[corpus.format].removeprefix("**/")
+    globs = {known: glob.removeprefix("**/") for known, glob in _PATTERNS.items()}
+    own = globs.pop(corpus.format)
     names = map(PurePosixPath, get_datafolder(_absolute(corpus.folder)).list_files())
-    return sorted(str(name) for name in names if any(map(name.match, others)) and not name.match(own))
+    return sorted(str(name) for name in names if any(map(name.match, globs.values())) and not name.match(own))
 
 
 def _absolute(folder: str) -> str:
     # A path of this machine must mean the same in the processes and on the machines that read it.
     return folder if "://" in folder else str(Path(folder).resolve())
-
-
-def _modified(corpus: Corpus, shard: str) -> str:
-    """Return the time of a file's last change, or "unknown" where its storage has none."""
-    try:
-        time: datetime = get_datafolder(_absolute(corpus.folder)).modified(shard)
-    except NotImplementedError:
-        return "unknown"
-    return time.isoformat(timespec="seconds")
 
 
 ParsedWords = Mapping[str, Any]
@@ -216,11 +209,9 @@ def read_shard(corpus: CorpusFiles, shard: str, longest: int) -> Records:
     Raises:
         DataError: The storage failed.
     """
-    try:
-        file = get_datafolder(corpus.folder).open(shard, "rb")
-    except Exception as fault:  # each storage raises errors of its own library
-        raise _out_of_reach(shard, fault) from fault
-    with file:
+    with _within_reach(shard):
+        opened = get_datafolder(corpus.folder).open(shard, "rb")
+    with opened as file:
         yield from _READERS[corpus.format](cast(IO[bytes], _Stored(file, shard)), shard, corpus, longest)
 
 
@@ -236,20 +227,22 @@ class _Stored:
         self._shard = shard
 
     def read(self, size: int = -1) -> bytes:
-        try:
+        with _within_reach(self._shard):
             return self._file.read(size)
-        except Exception as fault:
-            raise _out_of_reach(self._shard, fault) from fault
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
 
 
-def _out_of_reach(shard: str, fault: Exception) -> DataError:
-    message = _one_line(fault) or type(fault).__name__
-    return DataError(
-        f"{shard} was not read to its end: {message}. Run the stage again: it goes on with the shards that are left"
-    )
+@contextmanager
+def _within_reach(shard: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as fault:  # each storage raises errors of its own library
+        message = _one_line(fault) or type(fault).__name__
+        raise DataError(
+            f"{shard} was not read to its end: {message}. Run the stage again: it goes on with the shards that are left"
+        ) from fault
 
 
 def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[FileLine | Unreadable]:
@@ -273,6 +266,8 @@ def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[FileLine |
                 fault = f"a line of {size:,} bytes, more than mining.longest_line ({longest:,})"
                 yield Unreadable(shard, number, offset, fault)
             else:
+                if not offset and content.startswith(_MARK):
+                    content = b" " + content.removeprefix(_MARK)  # one character again, so that all positions stay
                 yield FileLine(content, number, offset)
             number, offset = number + 1, offset + size
         if codec and not file.tell():
@@ -286,11 +281,10 @@ def _json_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: int
         if isinstance(line, Unreadable):
             yield line
             continue
-        content = line.content if line.offset else line.content.removeprefix(_MARK)
-        if not content.strip():
+        if not line.content.strip():
             continue
         try:
-            record = json.loads(_decoded(content), parse_int=float)  # an integer may be longer than Python reads
+            record = json.loads(_decoded(line.content), parse_int=float)  # an integer may be longer than Python reads
             if not isinstance(record, dict):
                 raise ValueError(f"no JSON object but a {type(record).__name__}")
             text, url = record.get(corpus.text), record.get(corpus.url)
@@ -355,11 +349,8 @@ def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int)
         if isinstance(line, Unreadable):
             yield line
             continue
-        # A mark at the beginning of the file becomes a space, so that all positions stay.
-        marked = not line.offset and line.content.startswith(_MARK)
-        content = b" " + line.content.removeprefix(_MARK) if marked else line.content
         try:
-            text = _decoded(content)
+            text = _decoded(line.content)
         except ValueError as fault:
             yield Unreadable(shard, line.number, line.offset, str(fault))
             continue
@@ -388,7 +379,7 @@ def _parsed_sentences(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest
             block += [line] if size <= longest else []
         elif block:
             try:
-                text = _decoded(b"".join(one.content for one in block).removeprefix(_MARK))
+                text = _decoded(b"".join(one.content for one in block).lstrip(b" "))
                 document = [document, *map(str.strip, _NEW_DOCUMENT.findall(text))][-1]
                 if size > longest:
                     raise ValueError(f"a sentence of {size:,} bytes, more than mining.longest_line ({longest:,})")

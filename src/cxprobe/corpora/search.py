@@ -13,12 +13,11 @@ from spacy.matcher import Matcher
 from spacy.tokens import Doc, Token
 
 from cxprobe.corpora.params import Mining
-from cxprobe.corpora.pattern import Alternative, Node, Pattern, lexical_only
+from cxprobe.corpora.pattern import LEXICAL, Alternative, Node, Pattern
 from cxprobe.corpora.readers import CorpusRecord, ParsedWords
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
-from cxprobe.segmentation import joined, sentence_spans
-from cxprobe.tagging import BATCH, load_tagger
+from cxprobe.tagging import BATCH, joined, load_tagger, sentence_spans
 
 # What is longer is no sentence, and could take the tokeniser hours: its time grows with the square of a word's length.
 LONGEST_WORD = 1000  # characters
@@ -92,30 +91,24 @@ class Matchers:
             raise ConstructionError(f"pattern.yaml: DEP: the parser gives no {strange[0]}{suggest(strange[0], labels)}")
         self._whole, self._lexical, self._nodes = (Matcher(nlp.vocab, validate=True) for _ in range(3))
         self._trees: list[tuple[int, Sequence[Node]]] = []  # of a tree: its part and its nodes
-        self._keys: dict[int, int] = {}  # of a sequence of tokens: its part
         for part in sorted(set(self._parts)):
             for form in forms[part]:
                 try:
-                    self._add(part, form)
+                    self._add(part, form)  # under the part's number, which is the key of the matchers of tokens
                 except ValueError as fault:
                     reason = " ".join(str(fault).split())
                     raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {reason}") from None
 
     def _add(self, part: int, form: Alternative) -> None:
         if form.tokens:
-            key = self.nlp.vocab.strings.add(str(len(self._keys)))
-            self._keys[key] = part
-            self._whole.add(key, [form.tokens])
-            self._lexical.add(key, [lexical_only(form.tokens)])
+            self._whole.add(str(part), [form.tokens])
+            lexical = [{key: value for key, value in token.items() if key in LEXICAL} for token in form.tokens]
+            self._lexical.add(str(part), [lexical])
             return
         self._trees.append((part, form.dependencies))
         for node in form.dependencies:  # what a word must be is looked for once, however many trees ask for it
             if repr(node.RIGHT_ATTRS) not in self._nodes:
                 self._nodes.add(repr(node.RIGHT_ATTRS), [[node.RIGHT_ATTRS]])
-
-    def absent(self, doc: Doc) -> str:
-        """Return an annotation that the pattern needs and a sentence lacks, such as "DEP", or ""."""
-        return next((key for key in sorted(self.pattern.asks_for) if not doc.has_annotation(key)), "")
 
     def refuse(self, doc: Doc) -> str | None:
         """Return the reason why the words of a sentence exclude the pattern, or None; words exclude no tree."""
@@ -125,8 +118,8 @@ class Matchers:
 
     def match(self, doc: Doc) -> Found | str:
         """Return the match in a tagged or parsed sentence, or the reason for a rejection."""
-        if absent := self.absent(doc):
-            return f"{NOT_ANNOTATED}{absent}"
+        if absent := [key for key in sorted(self.pattern.asks_for) if not doc.has_annotation(key)]:
+            return f"{NOT_ANNOTATED}{absent[0]}"
         matches = self._of_tokens(self._whole, doc)
         if self._trees:
             places = defaultdict[str, list[int]](list)
@@ -151,7 +144,7 @@ class Matchers:
     def _of_tokens(self, matcher: Matcher, doc: Doc) -> list[Match]:
         """Return the matches of a matcher of sequences."""
         spans = matcher(doc, as_spans=False) if len(matcher) else ()  # spaCy warns of one without patterns
-        return [Match(self._keys[key], range(start, end), start, end) for key, start, end in spans]
+        return [Match(int(self.nlp.vocab.strings[key]), range(start, end), start, end) for key, start, end in spans]
 
     def _first(self, matches: list[Match]) -> list[Match]:
         """Return the earliest matches of all parts, each after the end of the one before, or nothing."""
@@ -237,13 +230,9 @@ def find(sentences: Sequence[tuple[str | ParsedWords, Sequence[Matchers]]]) -> I
     for start in range(0, len(sentences), BATCH):
         some = sentences[start : start + BATCH]
         nlp = some[0][1][0].nlp
-        docs, refused, bare = list[Doc](), list[list[str | None]](), list[int]()
-        for number, (sentence, wanted) in enumerate(some):
-            doc = nlp.make_doc(sentence) if isinstance(sentence, str) else Doc(nlp.vocab, **sentence)
-            docs.append(doc)
-            refused.append([one.refuse(doc) for one in wanted])
-            if isinstance(sentence, str) and None in refused[number]:
-                bare.append(number)
+        docs = [nlp.make_doc(one) if isinstance(one, str) else Doc(nlp.vocab, **one) for one, _ in some]
+        refused = [[one.refuse(doc) for one in wanted] for doc, (_, wanted) in zip(docs, some, strict=True)]
+        bare = [number for number, (one, _) in enumerate(some) if isinstance(one, str) and None in refused[number]]
         tagged = nlp.pipe([docs[number] for number in bare], batch_size=BATCH)
         for number, doc in zip(bare, tagged, strict=True):
             docs[number] = doc
@@ -258,28 +247,23 @@ def check_examples(matchers: Matchers, path: Path) -> None:
         ConstructionError: One line for every example that is found, or not found, against its list in the file.
     """
     pattern, faults = matchers.pattern, []
+    every = [*pattern.must_match, *pattern.must_not_match]
+    passing = {every[row] for row in _rows_that_match(every, {"": matchers})[""]}
     for sentence in pattern.must_match:
         doc = matchers.nlp(sentence)
         verdict = matchers.match(doc)
-        if not passes(pattern, sentence):
+        if sentence not in passing:
             faults.append(f"{path}: must_match: the pre-filter loses {sentence!r}; loosen parts[..].prefilter")
         if not isinstance(verdict, Found):
             tags = " ".join(f"{token.text}/{token.tag_}" for token in doc)
             faults.append(f"{path}: must_match: {sentence!r} is not found ({verdict}); its tags are {tags}")
     for sentence in pattern.must_not_match:
         verdict = matchers.match(matchers.nlp(sentence))
-        if passes(pattern, sentence) and isinstance(verdict, Found):
+        if sentence in passing and isinstance(verdict, Found):
             words = f"from the words {verdict.marks}; {verdict.tags}"
             faults.append(f"{path}: must_not_match: {sentence!r} is found, {words}")
     if faults:
         raise ConstructionError("\n".join(faults))
-
-
-def passes(pattern: Pattern, sentence: str) -> bool:
-    """Return whether a sentence passes the pre-filter, both in a document and alone."""
-    text = pa.array([sentence])
-    filters = (pattern.document_filter, pattern.sentence_filter)
-    return all(pc.match_substring_regex(text, expression)[0].as_py() for expression in filters)
 
 
 class Passage(NamedTuple):
@@ -303,16 +287,6 @@ class Findings(NamedTuple):
     candidates: list[dict[str, Any]]
     counts: Counter[str]
 
-    def add(self, sentence: Passage, record: CorpusRecord, verdict: Found | str) -> None:
-        """Add a sentence that passed the pre-filter, with its match or the reason for its rejection."""
-        self.counts["sentences_that_pass"] += 1
-        if isinstance(verdict, Found):
-            span = {"url": record.url, "start": record.base + sentence.start, "end": record.base + sentence.end}
-            self.candidates.append({"text": sentence.text, **span, **verdict._asdict()})
-            self.counts["candidates"] += 1
-        else:
-            self.counts[f"{REJECTED}{verdict}"] += 1
-
 
 def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], most_words: int) -> dict[str, Findings]:
     """Find the candidates of all constructions in some records; steps that several of them need are done once.
@@ -323,23 +297,19 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
         most_words: A longer sentence is not a candidate; nor is one with a word of more than `LONGEST_WORD` characters.
     """
     findings = {name: Findings([], Counter()) for name in looking}
-    texts = pa.array([record.text for record in records], pa.string())
-    documents = dict[str, set[int]]()
-    for name, matchers in looking.items():
-        passing = pc.indices_nonzero(pc.match_substring_regex(texts, matchers.pattern.document_filter))
-        findings[name].counts["documents_that_pass"] = len(passing)
-        documents[name] = set(passing.to_pylist())
+    documents = _rows_that_match([record.text for record in records], looking)
     some = sorted(set().union(*documents.values()))
     lines = [line for number in some for line in _lines(number, records[number].text)]  # no sentence is longer
-    passing = sorted(set().union(*_rows_that_match(lines, looking).values()))
+    passing = sorted(set().union(*_rows_that_match([line.text for line in lines], looking).values()))
     sentences = list(_sentences((lines[row] for row in passing), records))
-    matching = _rows_that_match(sentences, looking)
+    matching = _rows_that_match([sentence.text for sentence in sentences], looking)
+    for name, rows in matching.items():
+        findings[name].counts["documents_that_pass"] = len({sentences[row].record for row in rows})
     for nlp in {id(matchers.nlp): matchers.nlp for matchers in looking.values()}.values():
         wanted: dict[int, list[str]] = {}  # number of a sentence -> the constructions that it may have
         for name, rows in matching.items():
-            for row in rows:
-                if looking[name].nlp is nlp and sentences[row].record in documents[name]:
-                    wanted.setdefault(row, []).append(name)
+            for row in rows if looking[name].nlp is nlp else ():
+                wanted.setdefault(row, []).append(name)
         fitting = [row for row in sorted(wanted) if _fits(sentences[row].text, most_words, nlp.max_length)]
         searched = [
             (records[sentences[row].record].sentence or sentences[row].text, [looking[name] for name in wanted[row]])
@@ -349,7 +319,13 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
         for row, names in sorted(wanted.items()):
             of_row = verdicts.get(row, ["too long"] * len(names))
             for name, verdict in zip(names, of_row, strict=True):
-                findings[name].add(sentences[row], records[sentences[row].record], verdict)
+                found, counts = findings[name]
+                counts["sentences_that_pass"] += 1
+                counts["candidates" if isinstance(verdict, Found) else f"{REJECTED}{verdict}"] += 1
+                if isinstance(verdict, Found):
+                    number, start, end, text = sentences[row]
+                    place = {"start": records[number].base + start, "end": records[number].base + end}
+                    found.append({"text": text, "url": records[number].url, **place, **verdict._asdict()})
     for _, counts in findings.values():
         counts["sentences_tagged"] = counts["candidates"] + sum(counts[REJECTED + why] for why in _AFTER_TAGGING)
     return findings
@@ -372,20 +348,18 @@ def _sentences(texts: Iterable[Passage], records: Sequence[CorpusRecord]) -> Ite
             yield Passage(text.record, text.start + start, text.start + end, joined(text.text[start:end]))
 
 
-def _rows_that_match(passages: Sequence[Passage], looking: Mapping[str, Matchers]) -> dict[str, list[int]]:
+def _rows_that_match(texts: Sequence[str], looking: Mapping[str, Matchers]) -> dict[str, list[int]]:
     """Return the numbers of the texts that pass the pre-filter of each construction."""
-    texts = pa.array([passage.text for passage in passages], pa.string())
+    column = pa.array(texts, pa.string())
     return {
-        name: pc.indices_nonzero(pc.match_substring_regex(texts, matchers.pattern.sentence_filter)).to_pylist()
+        name: pc.indices_nonzero(pc.match_substring_regex(column, matchers.pattern.prefilter)).to_pylist()
         for name, matchers in looking.items()
     }
 
 
 def _fits(sentence: str, most_words: int, longest: int) -> bool:
     """Return whether a sentence has few enough words, and few enough characters for the tokeniser."""
-    if sentence.count(" ") >= most_words:
-        return False
-    if len(sentence) <= LONGEST_WORD:
-        return True
+    words = sentence.split(" ")
     longest = min(most_words * _LONGEST_ON_AVERAGE, longest)
-    return len(sentence) <= longest and max(map(len, sentence.split(" "))) <= LONGEST_WORD
+    fits = len(sentence) <= longest and max(map(len, words)) <= LONGEST_WORD
+    return len(words) <= most_words and (fits or len(sentence) <= LONGEST_WORD)

@@ -3,6 +3,7 @@
 import codecs
 import csv
 import gzip
+import os
 import re
 import zlib
 from collections.abc import Mapping
@@ -34,8 +35,8 @@ def read_text(path: Path, error: type[CxprobeError]) -> str:
             text; see `decode`.
     """
     if not path.is_file():
-        is_there = path.exists() or path.is_symlink()
-        raise error(f"{path}: {'is not a file, and a file is needed here' if is_there else 'there is no such file'}")
+        what = "is not a file, and a file is needed here" if os.path.lexists(path) else "there is no such file"
+        raise error(f"{path}: {what}")
     try:
         if path.suffix == ".gz":
             with gzip.open(path) as file:
@@ -93,16 +94,17 @@ def check_separator(text: str, separator: str, error: type[CxprobeError], path: 
 class _Constructor(SafeConstructor):
     """Builds values as people mean them: a day is text, as YAML 1.2 has it, and so is a number with underscores."""
 
-    def construct_number(self, node: ScalarNode) -> Any:
+    def construct_yaml_int(self, node: ScalarNode) -> Any:
         """Return the number of a node, or its text where that has underscores."""
-        if "_" in node.value:
-            return node.value
-        is_whole = str(node.tag).endswith(":int")
-        return self.construct_yaml_int(node) if is_whole else self.construct_yaml_float(node)
+        return node.value if "_" in node.value else super().construct_yaml_int(node)
+
+    def construct_yaml_float(self, node: ScalarNode) -> Any:
+        """Return the number of a node, or its text where that has underscores."""
+        return node.value if "_" in node.value else super().construct_yaml_float(node)
 
 
-for _tag in ("int", "float"):
-    _Constructor.add_constructor(f"tag:yaml.org,2002:{_tag}", _Constructor.construct_number)
+_Constructor.add_constructor("tag:yaml.org,2002:int", _Constructor.construct_yaml_int)
+_Constructor.add_constructor("tag:yaml.org,2002:float", _Constructor.construct_yaml_float)
 _Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
 
 
@@ -203,6 +205,5 @@ def one_line(text: str) -> str:
 
 
 def _shortened(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    return f"{text[: most * 2 // 3]} ... {text[-most // 5 :]} ({len(text):,} characters)"
+    shorter = f"{text[: most * 2 // 3]} ... {text[-most // 5 :]} ({len(text):,} characters)"
+    return text if len(text) <= most else shorter

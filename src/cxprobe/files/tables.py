@@ -2,8 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -11,10 +10,9 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet
 
 from cxprobe.errors import DataError
-from cxprobe.files.writing import replacing, significant, write_bytes
+from cxprobe.files.writing import significant, write_bytes
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -101,19 +99,3 @@ def kept_table(path: Path) -> pd.DataFrame | None:
         warnings.warn(f"{path} is damaged; what it kept is computed again", stacklevel=2)
         return None
     return pd.read_parquet(BytesIO(content[_DIGEST:]))
-
-
-@contextmanager
-def growing_table(path: Path, schema: pa.Schema) -> Iterator[pa.parquet.ParquetWriter]:
-    """Give a writer of a .parquet file that takes rows in batches, for tables that do not fit into memory."""
-    with replacing(path) as partial, pa.parquet.ParquetWriter(partial, schema, write_page_checksum=True) as writer:
-        yield writer
-
-
-def join_tables(parts: Sequence[Path], path: Path, schema: pa.Schema) -> None:
-    """Write the rows of several .parquet files into one, in order."""
-    with growing_table(path, schema) as writer:
-        for part in parts:
-            with pa.parquet.ParquetFile(part, page_checksum_verification=True) as file:
-                for batch in file.iter_batches():
-                    writer.write_batch(batch)

@@ -51,14 +51,11 @@ def this_process() -> str:
 def has_ended(process: str) -> bool:
     """Return whether a name of `this_process` is that of a process of this machine which has ended."""
     machine, _, number = process.rpartition("-")
-    if machine != this_machine():
-        return False
-    try:
-        os.kill(int(number), 0)  # which sends nothing
-    except ProcessLookupError:
-        return True
-    except PermissionError:  # another user's
-        pass
+    if machine == this_machine():
+        try:
+            os.kill(int(number), 0)  # which sends nothing
+        except OSError as fault:  # of another user's process it is a PermissionError
+            return isinstance(fault, ProcessLookupError)
     return False
 
 
@@ -84,7 +81,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         DiskFullError: The disk is full.
     """
-    partial = path.with_name(path.name + temporary_suffix())
+    partial = path.with_name(f"{path.name}.{this_process()}{_TEMPORARY}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield partial
@@ -97,11 +94,6 @@ def replacing(path: Path) -> Iterator[Path]:
         if message is None or isinstance(fault, DiskFullError):
             raise
         raise DiskFullError(f"{path}: {message}") from fault
-
-
-def temporary_suffix() -> str:
-    """Return the suffix of temporary files and folders of this process, for `remove_left_behind`."""
-    return f".{this_process()}{_TEMPORARY}"
 
 
 def remove_left_behind(folder: Path) -> None:
@@ -119,10 +111,8 @@ def remove_left_behind(folder: Path) -> None:
 def full_disk(fault: BaseException) -> str | None:
     """Return the message if an error, or one that led to it, is about a full disk; None if none is."""
     messages = [str(one) for one in errors_behind(fault) if _FULL.search(str(one))]
-    if not messages:
-        return None
     advice = "free some space (`dvc gc --workspace`), or move the folder, and run the stage again"
-    return f"the disk is full ({messages[-1]}); {advice}"
+    return f"the disk is full ({messages[-1]}); {advice}" if messages else None
 
 
 def user_message(fault: Exception) -> str | None:
@@ -148,8 +138,18 @@ def write_json(content: Mapping[str, Any], path: Path) -> None:
 
     Floating-point numbers are rounded by `significant`, and paths become texts.
     """
-    text = json.dumps(_rounded(content), indent=2, ensure_ascii=False, allow_nan=False)
-    write_bytes(f"{text}\n".encode(), path)
+    exact = json.dumps(content, default=_plain, allow_nan=False)
+    rounded = json.loads(exact, parse_float=lambda number: significant(float(number)))
+    write_bytes(f"{json.dumps(rounded, indent=2, ensure_ascii=False)}\n".encode(), path)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Mapping():
+            return dict(value)
+        case np.generic():
+            return value.item()
+    return value.as_posix()
 
 
 def write_bytes(content: bytes, path: Path) -> None:
@@ -205,19 +205,3 @@ def digest_of_files(folder: Path, files: Iterable[Path]) -> str:
     """Return the SHA-256 of what ``sha256sum`` prints for files of a folder, a line each, sorted by their paths."""
     named = sorted((path.relative_to(folder).as_posix(), path) for path in files)
     return hashlib.sha256("".join(f"{digest(path)}  {name}\n" for name, path in named).encode()).hexdigest()
-
-
-def _rounded(content: Any) -> Any:
-    """Return nested mappings and lists as JSON has them, with every floating-point number rounded."""
-    match content:
-        case Mapping():
-            return {key: _rounded(value) for key, value in content.items()}
-        case list() | tuple():
-            return [_rounded(value) for value in content]
-        case np.generic():
-            return _rounded(content.item())
-        case Path():
-            return content.as_posix()
-        case float():
-            return significant(content)
-    return content

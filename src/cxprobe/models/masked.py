@@ -22,7 +22,7 @@ from cxprobe.models.params import ModelSpec, Scheme
 from cxprobe.models.store import Answers, answer, key_of, token_budget_batches
 from cxprobe.models.texts import Encoded, ScoringConfig, Texts, TokenScores, encode_inputs
 from cxprobe.models.trials import ids_of_trial, log_probabilities, logits_at, proven, read_plainly
-from cxprobe.text.templates import WORD_MASK
+from cxprobe.text import WORD_MASK
 
 PORTION = 2048  # texts whose masked copies are in memory at once
 

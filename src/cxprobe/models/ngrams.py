@@ -20,8 +20,7 @@ from cxprobe.models.language_models import read_model_facts, write_model_facts
 from cxprobe.models.params import NgramFeatures, NgramModel, TagNgrams
 from cxprobe.models.texts import TOKENS_FILE, Pair, TokenScores, read_pair_answers
 from cxprobe.run.record import ModelFacts
-from cxprobe.segmentation import sentence_spans
-from cxprobe.tagging import open_tagger
+from cxprobe.tagging import open_tagger, sentence_spans
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, StringConstraints
 
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
-from cxprobe.text.templates import slots_of
+from cxprobe.text import slots_of
 
 PROMPTS_FOLDER = Path("prompts")
 PromptName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from cxprobe.constructions.checking import FoundFaults, is_there
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction, load_sound_parts
-from cxprobe.constructions.faults import lint_people
-from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.constructions.people import PEOPLE_FILE, lint_people, load_people
 from cxprobe.corpora.pattern import Pattern, load_pattern
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import read_yaml, suggest

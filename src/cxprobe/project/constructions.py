@@ -11,8 +11,8 @@ from typing import Any
 
 from jinja2 import StrictUndefined, Template
 
+from cxprobe.constructions import construction_names
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, SCRIPT_LINK, load_construction
-from cxprobe.constructions.names import construction_names
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
 from cxprobe.results.inputs import ConstructionFiles

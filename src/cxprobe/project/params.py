@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
+from cxprobe.constructions import construction_names
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.names import construction_names
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import Slug, faults_of, read_yaml

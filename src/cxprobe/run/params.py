@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, TypeVar
 
 from pydantic import ConfigDict, NonNegativeInt, PositiveInt
 
-from cxprobe.constructions.names import construction_names
+from cxprobe.constructions import construction_names
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import Closed, read_yaml, validate
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy_pairs import write_toy
 
-from cxprobe.constructions.faults import with_lines
+from cxprobe.constructions.checking import with_lines
 from cxprobe.constructions.people import load_people
 from cxprobe.tasks.pairs.checks import lint_pairs
 from cxprobe.tasks.pairs.frames import PairsFile

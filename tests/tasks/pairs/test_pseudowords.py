@@ -5,7 +5,7 @@ from toy_pairs import load_all
 
 from cxprobe.tasks.pairs.make import render_pairs
 from cxprobe.tasks.pairs.pseudowords import replace_content
-from cxprobe.text.english import article_of, wrong_articles
+from cxprobe.text import article_of, wrong_articles
 
 LOADED, PEOPLE = load_all()
 WITH_CONTENT = [name for name, content in LOADED.items() if content.content_slots]

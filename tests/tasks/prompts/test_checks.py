@@ -2,7 +2,7 @@
 
 import pytest
 
-from cxprobe.constructions.faults import with_lines
+from cxprobe.constructions.checking import with_lines
 from cxprobe.tasks.prompts.items import load_items
 from cxprobe.tasks.prompts.task import lint_items, lint_premises
 

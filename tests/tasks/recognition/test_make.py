@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cxprobe.constructions.sentences import LABELS, SPLITS
+from cxprobe.constructions import LABELS, SPLITS
 from cxprobe.errors import DataError
 from cxprobe.tasks.recognition.make import all_sentences, balance, draw_subsets
 from cxprobe.tasks.recognition.params import Subsets

@@ -9,8 +9,8 @@ from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 
 from conftest import ROOT
+from cxprobe.constructions import SPLITS
 from cxprobe.constructions.construction import load_construction
-from cxprobe.constructions.sentences import SPLITS
 from cxprobe.models.params import NgramFeatures, Rule, TagNgrams
 from cxprobe.tasks.recognition.baselines import count_features
 from cxprobe.tasks.recognition.make import draw_subsets

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cxprobe.constructions.faults import with_lines
+from cxprobe.constructions.checking import with_lines
 from cxprobe.tasks.scenarios.rules import load_scenarios
 from cxprobe.tasks.scenarios.task import lint_scenarios
 

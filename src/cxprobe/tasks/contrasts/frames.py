@@ -13,16 +13,15 @@ from typing import Annotated, Literal, NamedTuple, TypeAlias
 import numpy as np
 from pydantic import Field
 
+from cxprobe.constructions.checking import Fault, with_lines
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.faults import Fault, with_lines
 from cxprobe.constructions.people import People, Row
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Two, read_yaml, suggest, validate
 from cxprobe.models.texts import Pair
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.contrasts.params import MakeContrasts
-from cxprobe.text.english import faults_of_text
-from cxprobe.text.templates import SlotName, Template, render, slots_of
+from cxprobe.text import SlotName, Template, faults_of_text, render, slots_of
 
 CONTRASTS_FILE = "contrasts.yaml"
 ANSWER = "answer"

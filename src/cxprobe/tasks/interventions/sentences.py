@@ -14,7 +14,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.people import People, Row
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Slug, read_yaml, suggest, validate
-from cxprobe.text.templates import SlotName, Template, fill, render, slots_of
+from cxprobe.text import SlotName, Template, fill, render, slots_of
 
 LAST, MIDDLE = "last", "middle"
 """The regions of the last word before the answer, where no slot ends there, and of the middle of neutral sentences."""

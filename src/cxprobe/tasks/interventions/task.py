@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cxprobe.constructions.checking import FoundFaults, is_there
-from cxprobe.constructions.faults import Fault
+from cxprobe.constructions.checking import Fault, FoundFaults, is_there
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
@@ -26,7 +25,7 @@ from cxprobe.tasks.interventions.sentences import (
     load_labelled,
     load_neutral,
 )
-from cxprobe.text.english import faults_of_text
+from cxprobe.text import faults_of_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,7 +18,7 @@ from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.pairs.params import AskPairs, PairsParams, PairsStage
 from cxprobe.tasks.pairs.sources import folder_of, made_files, read_made
-from cxprobe.text.templates import Template, fill
+from cxprobe.text import Template, fill
 
 _COLUMNS = ["id", "pair", "gold", "option_a", "option_b", "question"]
 

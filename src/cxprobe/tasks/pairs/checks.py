@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from cxprobe.constructions.faults import PRONOUNS, Fault, Keys, normalised, repeated
-from cxprobe.constructions.people import People, Row
+from cxprobe.constructions.checking import Fault, Keys, normalised, repeated
+from cxprobe.constructions.people import PRONOUNS, People, Row
 from cxprobe.tasks.pairs.frames import VERB, ContextKind, PairsFile, faults_of_pairs, fill_variant, keys_of
-from cxprobe.text.english import faults_of_text
-from cxprobe.text.templates import slots_of
+from cxprobe.text import faults_of_text, slots_of
 
 MOST_OF_A_VERB = 2
 """The most frames that may have the same verb."""

@@ -17,7 +17,7 @@ from cxprobe.results.schema import HALF
 from cxprobe.tasks.pairs.evaluate import BY_VARIANT, WHOLE
 from cxprobe.tasks.pairs.frames import PairsFile
 from cxprobe.tasks.pairs.params import PairsStage
-from cxprobe.text.templates import fill, slots_of
+from cxprobe.text import fill, slots_of
 
 _QUESTION_WIDTH = 60  # in characters, of what a variant asks
 _BIASES = {"order": "bias (i)", "variant": "bias (ii)"}  # the two ways of asking that are compared -> the bias

@@ -11,13 +11,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from cxprobe.constructions.checking import Fault, Keys, with_lines
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.faults import Fault, Keys, with_lines
 from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Distinct, Two, read_yaml, suggest, validate
 from cxprobe.tasks.pairs.params import FORM, construction_of_pairs
-from cxprobe.text.templates import SlotName, Template, Words, fill, render, slots_of
+from cxprobe.text import SlotName, Template, Words, fill, render, slots_of
 
 _Rows = Annotated[list[Row], Field(min_length=1)]
 ContextKind = Literal["construction", "rival"]

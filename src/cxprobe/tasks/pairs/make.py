@@ -24,7 +24,7 @@ from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, load_pairs, pair
 from cxprobe.tasks.pairs.params import MakePairs, PairsStage
 from cxprobe.tasks.pairs.pseudowords import replace_content
 from cxprobe.tasks.pairs.sources import folder_of
-from cxprobe.text.english import faults_of_text
+from cxprobe.text import faults_of_text
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import pandas as pd
 from cxprobe.constructions.people import Row
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.pairs.frames import PairsFile
-from cxprobe.text.english import article_of
+from cxprobe.text import article_of
 
 _WORD = re.compile(r"[a-z]+")
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:ed|ings?|(?<![ius])s)$")

@@ -25,7 +25,7 @@ from cxprobe.files.reading import check_separator, kind_of, read_text
 from cxprobe.files.schema import Closed, FaultsError, distinct, read_yaml, suggest, validate
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.prompts.params import CONTROL
-from cxprobe.text.templates import Filler, SlotName, Template, Words, filler_words, render, slots_of
+from cxprobe.text import Filler, SlotName, Template, Words, filler_words, render, slots_of
 
 Relation = Literal["entailment", "neutral", "contradiction"]
 RELATIONS: tuple[Relation, ...] = ("entailment", "neutral", "contradiction")  # a model answers with the index

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cxprobe.constructions.checking import FoundFaults
+from cxprobe.constructions.checking import Fault, FoundFaults, Keys, normalised, repeated
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.faults import OTHER_GENDER, Fault, Keys, gender_of, normalised, repeated
+from cxprobe.constructions.people import OTHER_GENDER, gender_of
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.prompts import PROMPTS_FOLDER
@@ -51,8 +51,7 @@ from cxprobe.tasks.prompts.wording import (
     load_continuations,
     load_prompts,
 )
-from cxprobe.text.english import faults_of_text
-from cxprobe.text.templates import Filled, filler_note, filler_words, slots_of
+from cxprobe.text import Filled, faults_of_text, filler_note, filler_words, slots_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

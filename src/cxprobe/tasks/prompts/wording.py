@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, model_validator
 from cxprobe.files.schema import Closed, distinct
 from cxprobe.models.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.tasks.prompts.items import RELATIONS, Inference, Reasoning, Relation
-from cxprobe.text.templates import Template, fill, slots_of
+from cxprobe.text import Template, fill, slots_of
 
 PAPER = "ABC"
 """The paper's order of the options: A and B are the readings, C is that there is not enough information. An order names

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from cxprobe.constructions import ALL_SENTENCES, LABELS, SPLITS, Split
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
     SentenceSource,
     grammar_file,
     load_construction,
 )
-from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, Split
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.labels import read_labels

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe.constructions.sentences import LABELS
+from cxprobe.constructions import LABELS
 from cxprobe.files.arrays import Features
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table

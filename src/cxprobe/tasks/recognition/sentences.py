@@ -12,8 +12,8 @@ from nltk import CFG
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from cxprobe.constructions import ALL_SENTENCES, LABELS, SPLITS, LabelName, Split
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, Feature, GrammarSource, grammar_file
-from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, LabelName, Split
 from cxprobe.errors import ConstructionError, DataError
 from cxprobe.labels import judgements
 from cxprobe.seeding import generator_for, seed_for, text_id

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from cxprobe.constructions import SPLITS
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
@@ -14,7 +15,6 @@ from cxprobe.constructions.construction import (
     load_construction,
     load_sound_parts,
 )
-from cxprobe.constructions.sentences import SPLITS
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.inputs import ReportInputs

@@ -13,7 +13,7 @@ from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.scenarios.params import ScenariosStage
 from cxprobe.tasks.scenarios.rules import Calibration, Scenarios, WordRow, WordSet, load_scenarios, scenarios_file
-from cxprobe.text.templates import render, slots_of
+from cxprobe.text import render, slots_of
 
 WordRows = tuple[WordRow, ...]  # of one set, in the order of their numbers in slots
 

@@ -14,9 +14,9 @@ from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import baseline_facts, places_of, words_of
 from cxprobe.models.params import Member, Rule
 from cxprobe.run.stage import Stage
-from cxprobe.segmentation import sentence_spans
+from cxprobe.tagging import sentence_spans
 from cxprobe.tasks.scenarios.params import ScenariosStage
-from cxprobe.text.templates import WORD_MASK
+from cxprobe.text import WORD_MASK
 
 SCORES_FILE = "scores.parquet"
 _ASKED = ["text", "first", "second"]

@@ -11,8 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict, StringConst
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Two, distinct, read_yaml, suggest, validate
-from cxprobe.text.english import SENTENCE_START
-from cxprobe.text.templates import WORD_MASK, Template, slots_of
+from cxprobe.text import SENTENCE_START, WORD_MASK, Template, slots_of
 
 
 def _with_one_mask(text: str) -> str:

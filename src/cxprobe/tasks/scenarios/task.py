@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from cxprobe.constructions.checking import FoundFaults
-from cxprobe.constructions.faults import Fault, Keys, repeated
+from cxprobe.constructions.checking import Fault, FoundFaults, Keys, repeated
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.findings import ReportModels
@@ -26,8 +25,7 @@ from cxprobe.tasks.scenarios.rules import (
     scenarios_file,
     wrong_words,
 )
-from cxprobe.text.english import faults_of_text
-from cxprobe.text.templates import WORD_MASK, fill, render, slots_of
+from cxprobe.text import WORD_MASK, faults_of_text, fill, render, slots_of
 
 
 class ScenariosTask(Task):

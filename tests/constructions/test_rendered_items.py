@@ -1,7 +1,7 @@
 """All items of the project are worded as they were: rendered.tsv has a hash of the texts of each construction and task.
 
 A change of the code that renders them changes no hash. Who changes items on purpose writes the file anew:
-`python tests/text/test_rendered_items.py`.
+`python tests/constructions/test_rendered_items.py`.
 """
 
 from collections.abc import Iterable, Iterator

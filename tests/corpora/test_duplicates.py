@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from datasketch import MinHash
 
-from cxprobe.corpora.collecting import check_faults, find_duplicates
+from cxprobe.corpora.engine import check_faults, find_duplicates
 from cxprobe.errors import DataError
 
 FAULT = ("part-0.jsonl", 1, 0, "no text under the key 'txt'; its keys are text, url")
