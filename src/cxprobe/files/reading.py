@@ -84,10 +84,11 @@ def check_separator(text: str, separator: str, error: type[CxprobeError], path: 
     cells = {one: len(next(csv.reader([first], delimiter=one), [])) for one in SEPARATORS}
     found = max(cells, key=cells.__getitem__)
     if cells[found] > cells[separator]:
+        save = "spreadsheets write semicolons where numbers have decimal commas (3,5): save it as a .csv with commas "
+        save += "and decimal points, or as a .tsv"
+        remedy = "call the file .csv" if found == "," else save
         raise error(
-            f"{path}, line 1: {SEPARATORS[found]} separate the cells, but {SEPARATORS[separator]} must; spreadsheets "
-            "write semicolons where numbers have decimal commas (3,5): save it as a .csv with commas and decimal "
-            "points, or as a .tsv"
+            f"{path}, line 1: {SEPARATORS[found]} separate the cells, but {SEPARATORS[separator]} must; {remedy}"
         )
 
 
