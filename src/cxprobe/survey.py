@@ -125,7 +125,12 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
 
 
 def survey_rates(
-    pairs: SurveyedPairs, answers: Mapping[str, pd.DataFrame], members: Sequence[Member], scheme: SchemeName
+    pairs: SurveyedPairs,
+    answers: Mapping[str, pd.DataFrame],
+    members: Sequence[Member],
+    scheme: SchemeName,
+    *,
+    are_all: bool,
 ) -> pd.DataFrame:
     """Return the rates of models and baselines on pairs, each beside the best baseline and the control.
 
@@ -134,6 +139,8 @@ def survey_rates(
         answers: Model -> the scores of the tokens of all texts (`cxprobe.models.texts.token_table`).
         members: The models, and the baselines, which are asked here.
         scheme: How masked models were asked.
+        are_all: Whether these are all constructions: over fewer, p values would be corrected for what happens to be
+            asked, so that there is no verdict.
 
     Returns:
         Columns of `cxprobe.results.schema.RATES`. Contrasts of fewer than `FEWEST_FRAMES` frames have no verdict.
@@ -146,7 +153,9 @@ def survey_rates(
         of_form = [pair_responses(table, how).assign(task="pairs", model=model) for model, table in decided.items()]
         responses = pd.concat(of_form, ignore_index=True)
         rates = with_baselines(rates_of(responses, _FACETS), compare(responses, _FACETS, members, {}, _TESTED))
-        parts.append(with_verdicts(override(rates, [], members), members))
+        judged = override(rates, [], members)
+        judged[HAS_VERDICT] &= are_all
+        parts.append(with_verdicts(judged, members))
     if len(pairs.contrasts):
         of_contrasts = [
             contrast_responses(pair_margins(pairs.contrasts, of_model)).assign(task="contrasts", model=model)
@@ -155,7 +164,7 @@ def survey_rates(
         responses = pd.concat(of_contrasts, ignore_index=True)
         none_compared = compare(responses, [BY_CONDITION], members, {}, _TESTED)
         judged = with_contrast_verdicts(with_baselines(rates_of(responses, [BY_CONDITION]), none_compared))
-        judged[HAS_VERDICT] &= judged["n"] >= FEWEST_FRAMES
+        judged[HAS_VERDICT] &= are_all & (judged["n"] >= FEWEST_FRAMES)
         parts.append(with_verdicts(judged, members))
     rates = pd.concat(parts, ignore_index=True)
     return rates.fillna(dict.fromkeys(facet_columns(rates), ""))
