@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 import typer
 
 from cxprobe.errors import DataError
+from cxprobe.files.reading import printable
 from cxprobe.files.schema import SLUG_PATTERN, suggest
 from cxprobe.models.params import Dtype, SchemeName
 
@@ -183,7 +184,8 @@ def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: Te
     from cxprobe.results.words import with_interval
 
     def say(table: "pd.DataFrame") -> None:
-        print(table.to_string(index=False, float_format="{:.3f}".format), file=stream)
+        shown = table.map(lambda cell: printable(cell) if isinstance(cell, str) else cell).rename(columns=printable)
+        print(shown.to_string(index=False, float_format="{:.3f}".format), file=stream)
 
     rates = {f"accuracy by {result.score}": result.accuracy, "right in both orders": result.both_orders}
     for what, rate in rates.items():
