@@ -59,7 +59,7 @@ def read_pair_table(path: str | Path) -> pd.DataFrame:
     table = read_texts(path)
     if "good" not in table:
         table = table.rename(columns={"sentence_good": "good", "sentence_bad": "bad"})
-    named = [name for name in table if name in ("id", "item") or str(name).startswith("cluster_")]
+    named = [name for name in map(str, table) if name in ("id", "item") or name.startswith("cluster_")]
     require_texts(table, ["good", "bad", *named], path)
     return table.reset_index(drop=True)
 
@@ -108,7 +108,7 @@ def require_texts(table: pd.DataFrame, columns: Sequence[str], path: str | Path)
     for column in columns:
         if column not in table:
             raise DataError(f"{path}: there is no column '{column}'{suggest(column, list(map(str, table.columns)))}")
-        for row, text in table[column].items():
+        for row, text in zip(table.index.tolist(), table[column], strict=True):
             if not isinstance(text, str) or not text.strip():
                 place = f"{path}, {what} {row + first}"
                 raise DataError(f"{place}: {column} is {text!r}; it must be a text that is not empty")

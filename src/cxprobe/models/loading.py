@@ -268,10 +268,10 @@ def dequantised(source: Source) -> Source:
         with source.refusing("the file"):
             file = Path(cached_file(repository, name, revision=source.spec.revision))
     if not file.is_file():
-        raise ModelError(f"{source}: there is no file {file}; correct the name")
+        raise ModelError(f"{source}: there is no file {file}; correct the name, or see docs/tutorials/model.md")
     of_file = check_digest(f"models.{source.slug}", file, source.spec.sha256)
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cxprobe"
-    folder = cache / f"{file.stem}-{of_file[:16]}-transformers-{transformers.__version__}"
+    folder = cache / f"{file.stem}-{of_file[:16]}-transformers-{transformers.__version__}-checked"
     if not (folder / _RECORD).is_file():
         cache.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{folder}.lock"):

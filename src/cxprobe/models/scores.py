@@ -167,9 +167,9 @@ class ScoredTexts:
             One row an end, with its index; NaN where the text, or a token of the part, was not scored.
         """
         alone, whole = ends.str.lstrip(), contexts + ends
-        starts = (whole.str.len() - alone.str.len()).to_numpy() if starts is None else starts
+        begun = (whole.str.len() - alone.str.len()).to_numpy(np.int64) if starts is None else starts
         owners, tokens = self._tokens_of(whole)
-        inside = self._stops[tokens] > starts[owners]
+        inside = self._stops[tokens] > begun[owners]
         counts = np.bincount(owners[inside], minlength=len(whole))
         sums = pd.Series(_sums_of_runs(self._log_probs[tokens[inside]], counts), ends.index)
         letters = alone.str.count(r"\S")
