@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cxprobe.errors import CxprobeError
 from cxprobe.files.code import write_code
-from cxprobe.run.signals import end_on_signals
+from cxprobe.run.progress import end_on_signals
 
 if __name__ == "__main__":
     end_on_signals()

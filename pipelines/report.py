@@ -1,18 +1,17 @@
 """report: the tables of all reports -> pages of HTML that answer what each model knows of each construction."""
 
 from cxprobe.project.params import Params, whole_params
-from cxprobe.results.findings import ReportModels, findings_of
-from cxprobe.results.inputs import ReportInputs
+from cxprobe.results.findings import ReportModels
 from cxprobe.results.pages import headlines_of, overview_table, render_pages
+from cxprobe.results.task import ReportInputs
 from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.registry import TASKS
 
 
 def report(stage: Stage[Params]) -> Outcome:
     sections = {name: stage.params.params_of(name) for name in TASKS}
-    inputs, models = ReportInputs(stage, sections, list(TASKS.values())), ReportModels.of(sections)
-    every = findings_of(inputs.every_rate(), TASKS, inputs.constructions)
-    findings = [one for one in every if one.model in models.with_pages]
+    inputs, models = ReportInputs(stage, sections, TASKS), ReportModels.of(sections)
+    findings = [one for one in inputs.findings() if one.model in models.with_pages]
     figures = {
         f"figures/{name}_{stem}": figure
         for name, task in inputs.tasks.items()

@@ -39,12 +39,9 @@ SHOWN |= {f"{EXAMPLES}/{file}": f"reference/formats.md#{file.replace('.', '')}" 
 SHOWN[f"{EXAMPLES}/form_pairs.yaml"] = "reference/formats.md#pairsyaml"
 # Whose docstrings say what the columns of tables hold.
 COLUMNS = (
-    "tasks.pairs.make.BuiltPairs",
-    "tasks.pairs.evaluate.EvaluationConfig",
     "tasks.recognition.make.DrawnSubsets",
     "tasks.recognition.probes.Predictions",
-    "tasks.prompts.items.Inference",
-    "tasks.prompts.items.Reasoning",
+    "tasks.prompts.items.Item",
     "results.comparisons.compare_models",
 )
 STATISTICS = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 import cxprobe
-from cxprobe.results.overview import Picture
+from cxprobe.results.plots import Picture
 
 ROOT = Path(__file__).parents[2]
 PICTURE = Path("docs/images/overview.svg")

@@ -58,23 +58,23 @@ from cxprobe.models.texts import (
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.constructions import read_constructions, require_construction
 from cxprobe.results import sentences as words
-from cxprobe.results.findings import estimate_of, findings_of, lead_findings
+from cxprobe.results.findings import estimate_of, lead_findings
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import as_written
+from cxprobe.results.task import findings_of
 from cxprobe.results.verdict import BESIDE_CONTROL, FEWEST_FRAMES, effects_of, frames_needed, verdicts_on
 from cxprobe.results.words import with_interval
 from cxprobe.seeding import SEED, generator_for
 from cxprobe.stats import CLUSTER, UNIT, Estimate, cluster_columns, clusters_by, rate_by
 from cxprobe.tasks.contrasts.contrast import frame_contrasts
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders
+from cxprobe.tasks.pairs.evaluate import FRAME, both_orders, with_units
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import FORM, MakePairs, PerCell, ScoreName
-from cxprobe.tasks.pairs.sources import FRAME, OWN_PAIRS, with_units
 from cxprobe.text import WORD_MASK
 
 if TYPE_CHECKING:
-    from cxprobe.results.overview import Picture
+    from cxprobe.results.plots import Picture
 
 _NGRAMS = bundled_files() / "models" / "mini-ngrams"
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
@@ -681,8 +681,7 @@ def baselines_on(
         1.0
     """
     table = _pairs_to_compare(good, bad, context)
-    how = EvaluationConfig(OWN_PAIRS, "pll", survey.SCORE_OF_FORM, [survey.SCORE_OF_FORM])
-    decided = survey.decided_by_baselines(table, survey.simple_baselines(_NGRAMS), how, seed=0)
+    decided = survey.decided_by_baselines(table, survey.simple_baselines(_NGRAMS), seed=0)
     rows = pd.concat([_with_clusters(of).assign(baseline=slug) for slug, of in decided.items()], ignore_index=True)
     rates = rate_by(rows, "accuracy", ["baseline"])
     return rates.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
@@ -736,7 +735,7 @@ def minimal_pairs(
         pairs_per_condition=cells,
         pseudowords=pseudowords,
     )
-    return build_pairs(construction, content, people, settings, seed).pairs
+    return build_pairs(construction, content, people, settings, seed)
 
 
 def sentences(
@@ -807,7 +806,7 @@ def overview(
         >>> rates = pd.read_csv("results/evaluate_pairs/rates.csv")  # doctest: +SKIP
         >>> cxprobe.overview(rates, models=["smollm2-135m"])  # doctest: +SKIP
     """
-    from cxprobe.results import overview as pictures  # matplotlib, an extra
+    from cxprobe.results import plots as pictures  # matplotlib, an extra
     from cxprobe.tasks.registry import TASKS
 
     known = as_written(rates)

@@ -12,7 +12,7 @@ from conftest import ROOT, TOY_PROJECT
 from cxprobe.constructions.construction import Construction, load_construction
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.project.constructions import make_page, page_of
-from cxprobe.results.inputs import ConstructionFiles
+from cxprobe.results.task import ConstructionFiles
 from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.task import ConstructionPairs
 from cxprobe.tasks.prompts.items import load_items

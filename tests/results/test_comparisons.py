@@ -39,18 +39,12 @@ def answered(rates=RATES, groups=("let-alone", "conative"), items=60, seed=0):
     """Return the responses of several models to the same items."""
     rng = np.random.default_rng(seed)
     rows = [
-        {
-            "model": model,
-            "construction": group,
-            "id": f"{group}-{item}",
-            "cluster_frame": f"{group}-{item % 12}",
-            "accuracy": float(rng.random() < rate),
-        }
+        (model, group, f"{group}-{item}", f"{group}-{item % 12}", float(rng.random() < rate))
         for model, rate in rates.items()
         for group in groups
         for item in range(items)
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["model", "construction", "id", "cluster_frame", "accuracy"])
 
 
 def test_a_random_control_of_another_precision_is_compared_with_no_model():
@@ -71,10 +65,7 @@ def test_models_are_compared_with_each_other_with_the_best_of_the_baseline_and_w
         ["models", "small", "large"],
         ["best baseline", "small", "first-mentioned"],
         ["best baseline", "large", "first-mentioned"],
-        *(
-            ["best baseline", random_control, "first-mentioned"]
-            for random_control in ("small-random", "small-redrawn", "orphan")
-        ),
+        *(["best baseline", control, "first-mentioned"] for control in ("small-random", "small-redrawn", "orphan")),
         ["random weights", "small", "small-random"],
         ["random weights", "small", "small-redrawn"],
     ]

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -11,7 +12,16 @@ from cxprobe.errors import DataError
 from cxprobe.files.writing import write_json
 from cxprobe.models.params import Member, ModelSpec, NgramFeatures, Rule
 from cxprobe.project.params import load_params
-from cxprobe.results.evaluate import Evaluation, baseline_table, evaluate, evaluate_members
+from cxprobe.results.evaluate import (
+    Evaluation,
+    baseline_table,
+    curves_of,
+    evaluate_members,
+    evaluate_task,
+    headline_of,
+    metrics_of,
+)
+from cxprobe.results.findings import findings_in
 from cxprobe.results.rates import Facet
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Stage
@@ -43,14 +53,15 @@ def test_a_model_that_fails_has_neither_facts_nor_responses_and_the_others_have(
         if slug != "without-facts":
             write_json(asdict(ModelFacts("models/x", "masked", 1, "none")), folder / "model.json")
 
-    def responses_of(member: Member, folder: Path) -> str | None:
-        if member.slug == "refused":
-            raise DataError(f"{folder}: no")
-        return None if member.slug == "not-asked" else f"{member.slug} in {folder.name}"
+    class Some(Evaluation):
+        def responses(self, member: Member, folder: Path) -> pd.DataFrame | None:
+            if member.slug == "refused":
+                raise DataError(f"{folder}: no")
+            return None if member.slug == "not-asked" else pd.DataFrame({"folder": [folder.name]})
 
-    evaluated = evaluate_members(stage, responses_of)
-    assert evaluated.responses == {"sound": "sound in sound"}
-    assert set(evaluated.facts) == set(evaluated.members) == {"sound"}
+    evaluated = evaluate_members(Some(stage))
+    assert evaluated.responses["sound"]["folder"].tolist() == ["sound"]
+    assert set(evaluated.facts) == set(evaluated.members) == set(evaluated.responses) == {"sound"}
     assert set(evaluated.faults) == {"other-state", "without-facts", "refused"}
     fault = "weights of other-state are 'trained', and params.yaml that they are 'random'"
     assert fault in evaluated.faults["other-state"]
@@ -58,8 +69,7 @@ def test_a_model_that_fails_has_neither_facts_nor_responses_and_the_others_have(
 
 
 def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(stage):
-    task = Evaluation(lambda *_: pd.DataFrame(), [], lambda _: [], lambda *_: None)
-    outcome = evaluate(stage, task)
+    outcome = evaluate_task(Evaluation(stage))
     assert set(outcome.faults) == set(MODELS)
     assert all("is missing; `dvc repro` makes it" in fault for fault in outcome.faults.values())
     assert (list(outcome.runs), dict(outcome.headline)) == ([], {})
@@ -107,3 +117,83 @@ def test_the_limit_is_the_same_share_of_the_way_from_chance_to_all():
     )
     assert table["limit"].tolist() == pytest.approx([0.6, 1 / 3 + 0.2 * 2 / 3])
     assert table["solved"].tolist() == [False, True]
+
+
+RATE = {
+    **dict.fromkeys(["control", "control_low", "control_high", "difference", "diff_low", "diff_high"], np.nan),
+    **{"model": "m", "construction": "c", "source": "own", "measure": "accuracy"},
+    **dict.fromkeys(["order", "feature", "layer", "condition"], ""),
+    **{"value": 0.5, "low": 0.25, "high": 0.75, "n": 8, "decides": True},
+}
+BY_ORDER = RATE | {"order": "first", "value": 0.75, "decides": False}
+LAYERS = [
+    RATE | {"feature": feature, "layer": str(layer), "value": layer / 10, "decides": False}
+    for feature in ("", "number")
+    for layer in (2, 0, 1)
+]
+
+
+def test_the_metrics_of_a_run_are_its_deciding_rate_with_its_interval_and_the_others_by_the_values_of_facets():
+    known = {
+        "accuracy.baseline": 0.4,
+        "accuracy.difference": 0.1,
+        "accuracy.difference.low": 0.05,
+        "accuracy.difference.high": 0.2,
+    }
+    compared = RATE | {"difference": 0.1, "diff_low": 0.05, "diff_high": 0.2}
+    metrics = metrics_of(pd.DataFrame([compared, BY_ORDER, BY_ORDER | {"feature": "length", "value": 0.25}]))
+    interval = {"accuracy": 0.5, "accuracy.low": 0.25, "accuracy.high": 0.75, "n": 8}
+    assert metrics == interval | known | {"accuracy.order.first": 0.75, "accuracy.order.first.feature.length": 0.25}
+
+
+def test_a_rate_of_all_responses_is_told_from_that_of_those_that_decide():
+    of_few = RATE | {"order": "first"}
+    metrics = metrics_of(pd.DataFrame([of_few, RATE | {"value": 0.75, "decides": False}]))
+    assert (metrics["accuracy"], metrics["accuracy.all"]) == (0.5, 0.75)
+
+
+def test_a_facet_of_steps_has_a_curve_for_each_value_of_its_other_columns():
+    rates, points = pd.DataFrame([BY_ORDER, *LAYERS]), [(0, 0.0), (1, 0.1), (2, 0.2)]
+    assert curves_of(rates, Facet(["layer"], steps=True)) == {"accuracy.by_layer": points}
+    by_feature = curves_of(rates, Facet(["feature", "layer"], steps=True))
+    assert by_feature == {"accuracy.by_layer.feature.number": points}
+
+
+def test_the_metrics_of_dvc_are_the_mean_rate_of_the_constructions_by_question_beside_that_of_their_controls():
+    known = RATE | {"verdict": "knows", "question": "meaning", "control": 0.9}
+    rates = [
+        known,
+        known | {"construction": "d", "value": 0.6, "control": 0.8},
+        known | {"construction": "e", "value": 1.0, "control": np.nan, "question": "form"},
+        known | {"construction": "all", "value": 0.1},
+        known | {"construction": "f", "value": 0.1, "question": ""},
+        known | {"model": "baseline", "verdict": ""},
+        known | {"order": "first", "decides": False, "value": 0.1},
+    ]
+    found = headline_of(pd.DataFrame(rates))
+    assert found == {"m": {"form": 100.0, "meaning": 55.0, "control": 85.0, "n": 24}}
+
+
+def test_names_of_metrics_have_no_sign_that_mlflow_refuses():
+    shown = BY_ORDER | {"order": "3.templatic+data/own.tsv"}
+    assert "accuracy.order.3.templatic_data/own.tsv" in metrics_of(pd.DataFrame([RATE, shown]))
+
+
+def test_the_picture_of_a_run_has_the_rates_that_answer_a_question_beside_their_baselines_and_controls():
+    judged = RATE | {"task": "t", "chance": 0.5, "baseline": "best", "verdict": "knows", "question": "form"}
+    contrast = {"condition": "construction", "baseline": "rival", "question": "meaning"}
+    limits = {"control": 0.9, "control_low": 0.8, "control_high": 1.0, "control_n": 4}
+    rates = [
+        judged | {"construction": "c-form"},
+        judged | {"construction": "c-form", "model": "best", "value": 0.4, "verdict": ""},
+        judged | contrast | limits | {"n": 4},
+        judged | contrast | {"condition": "rival", "decides": False, "verdict": "", "value": 0.3},
+        judged | {"construction": "control", "question": ""},
+    ]
+    form, meaning = findings_in(pd.DataFrame(rates), lambda name: name[0])
+    assert [(one.construction, one.question, one.row["construction"]) for one in (form, meaning)] == [
+        ("c", "form", "c-form"),
+        ("c", "meaning", "c"),
+    ]
+    assert [(one.baseline.name, one.baseline.rate.value) for one in (form, meaning)] == [("best", 0.4), ("rival", 0.3)]
+    assert (form.control, meaning.control.value) == (None, 0.9)

@@ -16,11 +16,9 @@ from cxprobe.files.tables import write_table
 from cxprobe.models.params import Series
 from cxprobe.project.params import load_params
 from cxprobe.results.findings import Baseline, Finding, ReportModels
-from cxprobe.results.findings import findings_of as findings_in
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.pages import render_pages, runs_in_mlflow
-from cxprobe.results.params import TaskParams
-from cxprobe.results.schema import RATES, write_rates
+from cxprobe.results.schema import OF_CONTROL, OF_DIFFERENCE, RATES, write_rates
+from cxprobe.results.task import ReportInputs
 from cxprobe.results.words import with_blanks
 from cxprobe.run.stage import Stage
 from cxprobe.stats import Estimate
@@ -53,13 +51,9 @@ def with_params(folder: Path, tasks: list[str], **sections):
 def write_task_rates(folder: Path, task: str, *rows: dict) -> None:
     """Write rates of a task that decide; what a row does not say is absent."""
     question = {"recognition": "form"}.get(task, "meaning")
-    row = dict.fromkeys(RATES, "") | {
-        **{"task": task, "construction": "toy", "measure": "accuracy", "chance": 0.5, "decides": True},
-        **{"question": question},
-        **dict.fromkeys(("difference", "diff_low", "diff_high", "p_adjusted", "detectable"), np.nan),
-        **dict.fromkeys(("control", "control_low", "control_high", "control_n"), np.nan),
-        **{"low": 0.4, "high": 0.99, "n": 50, "ties": 0},
-    }
+    row = dict.fromkeys(RATES, "") | dict.fromkeys([*OF_DIFFERENCE, *OF_CONTROL], np.nan)
+    row |= {"task": task, "construction": "toy", "measure": "accuracy", "chance": 0.5, "decides": True}
+    row |= {"question": question, "low": 0.4, "high": 0.99, "n": 50, "ties": 0}
     table = pd.DataFrame([row | one for one in rows])
     write_rates(table, folder / f"data/evaluate_{task}/rates.parquet")
     write_table(with_blanks(table), folder / f"results/evaluate_{task}/rates.csv")
@@ -71,23 +65,18 @@ def rate_of_pairs(model: str, value: float, low: float, high: float, n: int, ver
     return known | {"value": value, "low": low, "high": high, "n": n} | more
 
 
+def models_of(params) -> ReportModels:
+    return ReportModels.of({name: params.params_of(name) for name in TASKS})
+
+
 def read(params):
-    sections = sections_of(params)
-    return ReportInputs(Stage("report", "", params), sections, list(TASKS.values())), ReportModels.of(sections)
-
-
-def sections_of(params) -> dict[str, TaskParams]:
-    return {name: params.params_of(name) for name in TASKS}
-
-
-def findings_of(inputs, models) -> list[Finding]:
-    every = findings_in(inputs.every_rate(), TASKS, inputs.constructions)
-    return [one for one in every if one.model in models.with_pages]
+    sections = {name: params.params_of(name) for name in TASKS}
+    inputs, models = ReportInputs(Stage("report", "", params), sections, TASKS), models_of(params)
+    return inputs, models, [one for one in inputs.findings() if one.model in models.with_pages]
 
 
 def pages_of(params) -> dict[str, str]:
-    inputs, models = read(params)
-    return render_pages(inputs, models, findings_of(inputs, models), {})
+    return render_pages(*read(params), {})
 
 
 @pytest.fixture
@@ -117,7 +106,7 @@ def test_a_placebo_stands_on_its_own_page_alone(folder):
     params = with_params(folder, ["recognition"])
     own = {"model": "one", "source": "generated", "value": 0.9, "low": 0.8, "high": 0.95, "verdict": "above_chance"}
     write_task_rates(folder, "recognition", own)
-    (found,) = findings_of(*read(params))
+    *_, (found,) = read(params)
     assert (found.question, found.way, found.headline) == ("form", "probe, generated sentences", True)
     first = text_of(pages_of(params)["index.html"])
     assert "one knows the form of none of 1 construction (1 more right, perhaps without it)." in first
@@ -179,13 +168,13 @@ def test_links_lead_to_pages_tables_and_places_that_exist(pages, folder):
 
 def test_the_overview_has_the_sentences_on_which_the_best_baseline_gets_least(folder):
     params = with_params(folder, ["recognition"])
-    baseline = ReportModels.of(sections_of(params)).baseline[0]
+    baseline = models_of(params).baseline[0]
     rows = []
     for source, value in (("generated", 0.98), ("balanced", 0.5)):
         rows.append({"model": "one", "source": source, "value": 0.9, "baseline": baseline, "verdict": "above_chance"})
         rows.append({"model": baseline, "source": source, "value": value})
     write_task_rates(folder, "recognition", *rows)
-    found = findings_of(*read(params))
+    *_, found = read(params)
     assert [(one.row["source"], one.headline) for one in found] == [("generated", False), ("balanced", True)]
 
 
@@ -201,21 +190,19 @@ def test_rates_of_a_task_are_findings_with_their_baseline_and_the_verdict_of_the
         test | flips | {"model": "mlm", "chance": np.nan},
         test | {"model": "last-rule", "value": 0.45},
     )
-    (one,) = findings_of(*read(params))
+    *_, (one,) = read(params)
     assert (one.row["verdict"], one.way, one.headline) == ("preference", "scenario S1: base text", True)
     assert one.baseline == Baseline("last-rule", Estimate(0.45, 0.4, 0.6, 60))
 
 
 def test_earlier_checkpoints_and_random_controls_are_not_in_the_overview(folder):
     params = with_params(folder, ["pairs", "recognition"])
-    points = {
-        f"step-{at}": {"at": at, "name": "models/clm", "revision": None, "sha256": None, "dtype": "float32"}
-        for at in (10, 20)
-    }
+    step = {"name": "models/clm", "revision": None, "sha256": None, "dtype": "float32"}
+    points = {f"step-{at}": step | {"at": at} for at in (10, 20)}
     series = Series.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
     pairs = params.pairs.model_copy(update={"models": {**params.pairs.models, "grown": {}}})
     grown = params.model_copy(update={"pairs": pairs, "models": params.models | {"grown": series}})
-    models = ReportModels.of(sections_of(grown))
+    models = models_of(grown)
     assert models.earlier == ["step-10"]
     assert "step-20" in models.shown
     assert "one-random" in models.random_controls

@@ -6,7 +6,7 @@ import pytest
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
-from cxprobe.results.schema import RATES, RESPONSES, write_rates, write_responses
+from cxprobe.results.schema import OF_CONTROL, OF_DIFFERENCE, RATES, RESPONSES, write_rates, write_responses
 
 RESPONSE = {
     **dict.fromkeys(RESPONSES, ""),
@@ -15,8 +15,7 @@ RESPONSE = {
 }
 RATE = {
     **dict.fromkeys(RATES, ""),
-    **dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], np.nan),
-    **dict.fromkeys(["control", "control_low", "control_high", "control_n"], np.nan),
+    **dict.fromkeys([*OF_DIFFERENCE, *OF_CONTROL], np.nan),
     **{"task": "toy", "model": "m", "construction": "c", "source": "own", "measure": "accuracy"},
     **{"value": 0.5, "low": 0.4, "high": 0.6, "n": 8, "ties": 0, "chance": 0.5, "decides": True, "order": ""},
 }

@@ -83,5 +83,6 @@ def test_imports_inside_of_functions_count_and_those_for_type_checkers_do_not(tm
     assert set(reached_files(script)) == {"cxprobe", "cxprobe.errors", "cxprobe.seeding"}
 
 
-def test_pages_depend_on_their_templates():
-    assert any(name.endswith("index.html") for name in reached_files(PIPELINES / "report.py"))
+def test_pages_depend_on_their_templates_and_verdicts_on_their_texts():
+    reached = reached_files(PIPELINES / "report.py")
+    assert {"results/templates/index.html", "results/verdict.yaml"} <= reached.keys()

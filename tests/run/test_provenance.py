@@ -10,19 +10,11 @@ from cxprobe.run.stage import Stage, md5_of
 
 pytest_plugins = ["toy_stages"]
 
-LOCK = """\
-schema: '2.0'
-stages:
-  make_pairs:
-    cmd: python make_pairs.py
-    outs:
-    - path: data/make_pairs
-      md5: {md5}.dir
-"""
+LOCK = "stages: {make_pairs: {outs: [{path: data/make_pairs, md5: %s.dir}]}}"
 
 
 def lock(workspace: Path, md5: str, modified: int) -> None:
-    (workspace / "dvc.lock").write_text(LOCK.format(md5=md5))
+    (workspace / "dvc.lock").write_text(LOCK % md5)
     os.utime(workspace / "dvc.lock", (modified, modified))
 
 
@@ -54,16 +46,13 @@ def stage(workspace) -> Stage:
     return Stage("measure_pairs", "mlm", load_params())
 
 
-def test_settings_are_the_seed_and_what_is_named(stage):
+def test_settings_are_the_seed_and_what_is_named_with_the_same_names_for_two_parts_of_a_section(stage):
     assert stage.settings("pairs.evaluate") == {
         "seed": "2022",
         "pairs.evaluate.scheme": "pll",
         "pairs.evaluate.score": "per_token",
         "pairs.evaluate.scores": '["per_token", "sum", "per_character", "given_context", "pmi"]',
     }
-
-
-def test_settings_of_two_parts_of_a_section_have_the_same_names(stage):
     generated, mined = (stage.settings(f"recognition.make.{source}") for source in ("generated", "mined"))
     assert generated.keys() == mined.keys()
     assert generated["recognition.make.train_per_label"] == "6"

@@ -9,7 +9,7 @@ from cxprobe.cli import app
 from cxprobe.files.writing import DiskFullError, read_json
 from cxprobe.project.params import load_params
 from cxprobe.run.record import Dataset
-from cxprobe.run.results import read_records, write_results
+from cxprobe.run.results import read_runs, write_results
 from cxprobe.run.stage import Stage
 
 pytestmark = pytest.mark.pipeline
@@ -33,35 +33,23 @@ def contents(folder: str) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}
 
 
-def test_a_judging_stage_has_its_metrics_and_one_record_a_run(workspace):
-    records = {record.name: record for record in written(evaluate_pairs)}
-    runs = (f"runs/{run}/own" for run in ("mlm/toy", "mlm/all", "shorter/all"))
-    files = {f"{run}/{file}" for run in runs for file in ("record.json", "accuracy.png", "accuracy_by_order.csv")}
-    assert set(contents("results/evaluate_pairs")) == files
+def test_a_judging_stage_has_its_metrics_its_inputs_and_one_record_a_run_trained_models_last(workspace):
+    runs = written(evaluate_pairs)
+    folders = (f"runs/{run}/own" for run in ("mlm/toy", "mlm/all", "shorter/all"))
+    files = {f"{run}/{file}" for run in folders for file in ("record.json", "accuracy.png", "accuracy_by_order.csv")}
+    assert set(contents("results/evaluate_pairs")) == files | {"runs/inputs.json"}
     assert read_json(Path("results/metrics/pairs/mlm.json")) == {"meaning": 66.7, "n": 4}
-    toy = records["mlm · toy"]
-    assert (toy.experiment, toy.dataset, toy.weights) == ("pairs", Dataset("input.txt", MD5, 4), "sha256 abc")
-    assert toy.params == {
-        "model": "mlm",
-        "model_kind": "masked",
-        "model_weights": "trained",
-        "construction": "toy",
-        "source": "own",
-        **stage("evaluate_pairs").settings("pairs.evaluate"),
-    }
-    assert toy.tags == {"model.name": "models/mlm", "model.parameters": "1234", "model.precision": "unknown"}
-
-
-def test_runs_of_trained_models_are_the_last_and_all_have_the_same_params(workspace):
-    records = written(evaluate_pairs)
-    assert [record.params["model_weights"] for record in records] == ["none", "trained", "trained"]
-    assert records[0].name == "shorter (baseline) · all"
-    assert len({tuple(record.params) for record in records}) == 1
+    assert read_json(Path("results/evaluate_pairs/runs/inputs.json")) == {"input.txt": MD5}
+    assert [run.facts.state for run in runs] == ["none", "trained", "trained"]
+    toy = runs[1]
+    assert (toy.experiment, toy.dataset, toy.construction) == ("pairs", Dataset("input.txt", MD5, 4), "toy")
+    assert toy.metrics["accuracy"] == 0.6667  # as the file has it
+    assert toy.artifacts == ["accuracy_by_order.csv", "accuracy.png"]
 
 
 @pytest.mark.parametrize("work", [measure_pairs, evaluate_pairs, report])
 def test_a_second_run_writes_the_same_bytes_and_removes_what_was_there_before(workspace, work):
-    records = written(work)
+    runs = written(work)
     first = contents("results")
     folder = Path("results") / work.__name__
     (folder / "runs" / "old").mkdir(parents=True)
@@ -72,24 +60,24 @@ def test_a_second_run_writes_the_same_bytes_and_removes_what_was_there_before(wo
     if work is measure_pairs:
         (folder / "mlm" / "old.csv").write_text("")
         (folder / "runs" / "old" / "record.json").unlink()
-    assert written(work) == records
+    assert written(work) == runs
     assert contents("results") == first | {f"{folder.name}/.gitignore": b"/runs\n"}
 
 
 def test_records_are_read_as_they_were_written_and_without_those_that_a_killed_run_has_left(workspace):
-    records = written(evaluate_pairs)
+    runs = written(evaluate_pairs)
     unfinished = Path("results/evaluate_pairs/.partial/runs")
     unfinished.mkdir(parents=True)
-    (unfinished / "record.json").write_bytes((records[0].folder / "record.json").read_bytes())
-    read, faults = read_records()
-    assert sorted(read, key=lambda record: record.name) == sorted(records, key=lambda record: record.name)
+    (unfinished / "record.json").write_bytes((runs[0].folder / "record.json").read_bytes())
+    read, faults = read_runs()
+    assert sorted(read, key=lambda run: run.folder) == sorted(runs, key=lambda run: run.folder)
     assert faults == []
     written(evaluate_pairs)
     assert not unfinished.exists()
 
 
 def test_of_damaged_changed_and_exchanged_records_each_is_named_and_the_others_are_read(workspace):
-    first, second, *others = [record.folder / "record.json" for record in written(evaluate_pairs)]
+    first, second, *others = [run.folder / "record.json" for run in written(evaluate_pairs)]
     sound = first.read_bytes()
     digits = [match.start() for match in re.finditer(rb"[0-9]", sound)]
     damaged = [sound.replace(b"1", b"2", 1), second.read_bytes(), b"", b"[]", b"{}", b'{"digest": 1}', b"[" * 100_000]
@@ -97,21 +85,21 @@ def test_of_damaged_changed_and_exchanged_records_each_is_named_and_the_others_a
     damaged += [sound[:at] + b"%d" % ((sound[at] - 47) % 10) + sound[at + 1 :] for at in digits[::10]]
     for content in damaged:
         first.write_bytes(content)
-        read, [fault] = read_records()
+        read, [fault] = read_runs()
         assert fault.startswith(f"{first} is not as its stage wrote it"), fault
-        assert {record.folder for record in read} == {path.parent for path in (second, *others)}
+        assert {run.folder for run in read} == {path.parent for path in (second, *others)}
     first.unlink()
     first.mkdir()
-    assert read_records()[1][0].startswith(f"{first} is not as its stage wrote it (IsADirectoryError")
+    assert read_runs()[1][0].startswith(f"{first} is not as its stage wrote it (IsADirectoryError")
 
 
 def test_a_sync_names_a_damaged_record_and_writes_the_others(workspace):
-    records = written(evaluate_pairs)
-    path = records[0].folder / "record.json"
+    runs = written(evaluate_pairs)
+    path = runs[0].folder / "record.json"
     path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
     done = CliRunner().invoke(app, ["sync"])
     assert done.exit_code == 2
-    assert f"{len(records) - 1} runs have a record under results/; {len(records) - 1} of them were new" in done.stdout
+    assert f"{len(runs) - 1} runs have a record under results/; {len(runs) - 1} of them were new" in done.stdout
     assert f"{path} is not as its stage wrote it" in done.stderr
 
 

@@ -17,7 +17,7 @@ from servers import wait_until
 from toy_stages import evaluate_pairs, measure_pairs, report
 
 from cxprobe.files.writing import this_machine, write_json
-from cxprobe.run.results import read_records
+from cxprobe.run.results import read_runs
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.run.tracking import sync, tracking_uri
@@ -54,7 +54,7 @@ def test_a_judging_stage_ends_in_its_runs_once(workspace):
         run_judging()
         outer = [run for run in runs() if "mlflow.parentRunId" not in run.data.tags]
         assert len(outer) == 3  # the baseline "shorter" has a run on all constructions alone
-    assert sync(read_records()[0], all_experiments()) == 0
+    assert sync(read_runs()[0], all_experiments()) == 0
 
 
 def test_the_item_is_what_dvc_says_and_else_the_argument(workspace, monkeypatch):
@@ -99,7 +99,7 @@ def test_models_that_could_not_be_judged_are_named_at_the_end_and_the_others_are
     monkeypatch.setattr(sys, "argv", ["stage.py"])
     assert ended(judge_half, None) == 2
     assert "these could not be:\nclm: data/measure_pairs/clm is damaged" in capsys.readouterr().err
-    assert len(read_records()[0]) == 3
+    assert len(read_runs()[0]) == 3
     assert {run.data.params["model"] for run in runs() if "model" in run.data.params} == {"mlm", "shorter"}
 
 
@@ -171,7 +171,7 @@ def test_results_are_kept_if_the_disk_of_the_tracking_store_is_full(workspace, s
     run_judging()
     assert "`cxprobe sync` writes" in capsys.readouterr().err
     (disk / "other").unlink()
-    assert sync(read_records()[0], all_experiments()) == 4
+    assert sync(read_runs()[0], all_experiments()) == 4
 
 
 # ---- several processes at once: one works on an item, the others are told which, and a dead one is never in the way

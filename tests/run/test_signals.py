@@ -7,8 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from cxprobe.run.progress import progress
-from cxprobe.run.signals import Killed, end_if_signalled, end_on_signals, ending_as_killed, uninterrupted
+from cxprobe.run.progress import Killed, end_if_signalled, end_on_signals, ending_as_killed, progress, uninterrupted
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 

@@ -8,9 +8,9 @@ from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
 from conftest import ROOT
-from cxprobe.files.writing import read_json, this_machine, this_process
+from cxprobe.files.writing import read_json, this_machine, this_process, write_json
 from cxprobe.run import tracking
-from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
+from cxprobe.run.record import Dataset, ModelFacts, Run, RunContext, Trial
 from cxprobe.run.tracking import (
     PROCESS_TAG,
     TrackingError,
@@ -27,29 +27,34 @@ pytestmark = pytest.mark.pipeline
 pytest_plugins = ["toy_stages"]
 
 CONTEXT = RunContext(1000, 1500, "c0ffee", dirty=False, environment={"torch": "2.13.0"}, dvc_experiment="")
-WEIGHTS = "sha256 abc"
-JUDGED = RunRecord(
-    experiment="pairs",
-    name="tiny · toy",
+JUDGED = Run(
     stage="evaluate_pairs",
-    params={"model": "tiny", "model_weights": "trained", "construction": "toy", "source": "own", "seed": "1"},
+    model="tiny",
+    facts=ModelFacts("models/tiny", "masked", 1234, "sha256 abc"),
+    construction="toy",
+    source="own",
+    settings={"seed": "1"},
     metrics={"accuracy": 0.9, "low": 0.8, "high": 0.95, "n": 40},
     series={"by_shots.challenge": [(0, 0.5), (5, 0.9)]},
     dataset=Dataset("data/make_pairs/toy.parquet", "5d41402abc4b2a76b9719d911017c592", 40),
-    inputs={"data/make_pairs": "d41d8c.dir"},
-    weights=WEIGHTS,
-    folder=Path("results/evaluate_pairs/runs/tiny/toy/own"),
-    artifacts=[Path("accuracy_by_order.csv"), Path("figures/accuracy.png")],
-    trials=[],
+    tags={"verdict": "knows"},
+    artifacts=["accuracy_by_order.csv", "figures/accuracy.png"],
 )
-SEARCHED = replace(
-    JUDGED,
-    experiment="recognition",
-    trials=[
-        Trial("trial 0", {"accuracy": 0.75}, {"C": "0.1"}, "FINISHED"),
-        Trial("trial 1", {}, {"C": "9.0"}, "FAILED"),
-    ],
-)
+TRIALS = [
+    Trial("trial 0", {"accuracy": 0.75}, {"C": "0.1"}, "FINISHED"),
+    Trial("trial 1", {}, {"C": "9.0"}, "FAILED"),
+]
+
+
+def judged(**changes) -> Run:
+    return JUDGED.model_copy(update=changes)
+
+
+def with_seeds(number: int) -> list[Run]:
+    return [judged(settings={"seed": str(seed)}) for seed in range(number)]
+
+
+SEARCHED = judged(stage="evaluate_recognition", trials=TRIALS)
 DEAD = f"{this_machine()}-{2**22 + 1}"  # no process has this number
 EXPERIMENTS = all_experiments()
 PAIRS = ("pairs", EXPERIMENTS["pairs"])  # name and description
@@ -57,7 +62,8 @@ PAIRS = ("pairs", EXPERIMENTS["pairs"])  # name and description
 
 @pytest.fixture
 def project_folder(workspace):
-    """The workspace with the artifacts of the judged record."""
+    """The workspace with the inputs of the judged run and its artifacts."""
+    write_json({"data/make_pairs": "d41d8c.dir"}, Path("results/evaluate_pairs/runs/inputs.json"))
     for artifact in JUDGED.artifacts:
         path = JUDGED.folder / artifact
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +88,8 @@ def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folde
     client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
     assert (found.info.status, found.info.run_name) == ("FINISHED", "tiny · toy")
     assert (found.info.start_time, found.info.end_time) == (1000, 1500)
-    assert found.data.params == JUDGED.params
+    known = {"model": "tiny", "model_kind": "masked", "model_weights": "trained", "construction": "toy"}
+    assert found.data.params == {**known, "source": "own", "seed": "1"}
     assert found.data.metrics == {**JUDGED.metrics, "by_shots.challenge": 0.9}
     history = client.get_metric_history(found.info.run_id, "by_shots.challenge")
     assert sorted((point.step, point.value) for point in history) == [(0, 0.5), (5, 0.9)]
@@ -95,7 +102,11 @@ def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folde
         "mlflow.source.git.commit": "c0ffee",
         "git.dirty": "false",
         "dvc.stage": "evaluate_pairs",
-        "weights": WEIGHTS,
+        "weights": "sha256 abc",
+        "model.name": "models/tiny",
+        "model.parameters": "1234",
+        "model.precision": "unknown",
+        "verdict": "knows",
     }
     assert {name: found.data.tags[name] for name in tags} == tags
     assert files(client, found.info.run_id) == ["accuracy_by_order.csv", "figures/accuracy.png", "provenance.json"]
@@ -106,26 +117,17 @@ def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folde
     assert provenance["environment"]["torch"] == "2.13.0"
 
 
-def test_a_run_is_written_once_also_from_other_inputs_and_again_with_another_setting(project_folder):
-    add_runs([JUDGED, replace(JUDGED, name="tiny · all")], CONTEXT, EXPERIMENTS)
-    later = replace(CONTEXT, started=9000, finished=9500)
-    add_runs([JUDGED, replace(JUDGED, inputs={"data/make_pairs": "c0ffee.dir"})], later, EXPERIMENTS)
-    assert [one.info.run_name for one in runs("pairs")] == ["tiny · all", "tiny · toy"]
-    add_runs([replace(JUDGED, params={**JUDGED.params, "seed": "2"})], later, EXPERIMENTS)
-    assert sorted(one.data.params["seed"] for one in runs("pairs")) == ["1", "1", "2"]
-
-
-def test_a_run_is_called_by_the_settings_in_which_it_differs_from_the_first_one_of_its_model_and_construction(
-    project_folder,
-):
-    first = replace(JUDGED, params={**JUDGED.params, "pairs.make.format": "paper"})
-    later = replace(JUDGED, params={**first.params, "pairs.make.format": "statement", "seed": "2"})
-    other = replace(later, name="tiny · all", params={**later.params, "construction": "all"})
-    for record in (first, later, other):
-        add_runs([record], CONTEXT, EXPERIMENTS)
+def test_a_run_is_written_once_and_again_with_another_setting_by_which_it_is_then_called(project_folder):
+    first = judged(settings={"pairs.make.format": "paper", "seed": "1"})
+    later = judged(settings={"pairs.make.format": "statement", "seed": "2"})
+    of_all = later.model_copy(update={"construction": "all"})
+    baseline = of_all.model_copy(update={"facts": replace(JUDGED.facts, state="none"), "source": "real"})
+    for run in (first, first, later, of_all, baseline):
+        add_runs([run], CONTEXT, EXPERIMENTS)
     assert [one.info.run_name for one in runs("pairs")] == [
+        "tiny (baseline) · all · real",
         "tiny · all",
-        "tiny · seed=2, format=statement · toy",
+        "tiny · format=statement, seed=2 · toy",
         "tiny · toy",
     ]
 
@@ -136,22 +138,19 @@ def test_of_many_changed_settings_three_are_named_in_short():
     assert changed == f"a={'1' * 20}, b={'1' * 20}, c={'1' * 20}, 2 more"
 
 
-@pytest.mark.parametrize("record", [JUDGED, SEARCHED], ids=["judged", "with trials"])
-def test_of_two_who_write_a_run_at_the_same_moment_one_copy_stays(project_folder, monkeypatch, record):
-    add_runs([record], CONTEXT, EXPERIMENTS)
+@pytest.mark.parametrize("run", [JUDGED, SEARCHED], ids=["judged", "with trials"])
+def test_of_two_who_write_a_run_at_the_same_moment_one_copy_stays(project_folder, monkeypatch, run):
+    add_runs([run], CONTEXT, EXPERIMENTS)
     with monkeypatch.context() as early:  # as if it had looked before the other one was complete
         early.setattr(tracking, "_every_run", lambda *_: [])
-        add_runs([record], CONTEXT, EXPERIMENTS)
-    assert len(runs(record.experiment)) == 1 + len(record.trials)
-    assert sync([record], EXPERIMENTS) == 0
+        add_runs([run], CONTEXT, EXPERIMENTS)
+    assert len(runs(run.experiment)) == 1 + len(run.trials)
+    assert sync([run], EXPERIMENTS) == 0
 
 
 def test_syncing_finds_runs_on_whatever_page_the_store_lists_them(project_folder, monkeypatch):
     monkeypatch.setattr(tracking, "_PAGE", 2)
-    records = [replace(JUDGED, params={**JUDGED.params, "seed": str(seed)}) for seed in range(5)]
-    assert sync(records[:4], EXPERIMENTS) == 4
-    assert sync(records, EXPERIMENTS) == 1
-    assert sync(records, EXPERIMENTS) == 0
+    assert [sync(with_seeds(number), EXPERIMENTS) for number in (4, 5, 5)] == [4, 1, 0]
     assert len(runs("pairs")) == 5
 
 
@@ -166,7 +165,7 @@ def test_records_of_another_machine_are_written_without_their_context(project_fo
 def test_runs_of_one_data_set_are_written_to_a_shared_store_at_the_same_time(project_folder, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{project_folder}/shared.db")
     of_data_sets = [
-        replace(JUDGED, name=f"tiny · toy {data} {run}", dataset=Dataset(f"data/{data}", "5d4", 40), artifacts=[])
+        judged(model=f"tiny-{run}", dataset=Dataset(f"data/{data}", "5d4", 40), artifacts=[])
         for data in range(12)
         for run in range(8)
     ]
@@ -234,7 +233,7 @@ def test_a_server_that_does_not_answer_costs_a_warning_without_its_password_and_
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:a-secret-word@127.0.0.1:9")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     add_runs([JUDGED], CONTEXT, EXPERIMENTS)
-    assert "MLflow at http://me:[key]@127.0.0.1:9 does not work" in capsys.readouterr().err
+    assert "at http://me:[key]@127.0.0.1:9 cannot be written" in capsys.readouterr().err
     with pytest.raises(TrackingError, match=r"at http://me:.key.@127\.0\.0\.1:9 .*; see that the server runs"):
         sync([JUDGED], EXPERIMENTS)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")

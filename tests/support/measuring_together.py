@@ -23,7 +23,7 @@ from cxprobe.models.scoring import load_language_model, measure_texts
 from cxprobe.models.store import AnswerStore
 from cxprobe.models.texts import ScoringConfig
 from cxprobe.run.processes import start_processes
-from cxprobe.run.signals import end_on_signals
+from cxprobe.run.progress import end_on_signals
 from cxprobe.tasks.scenarios.measure import fill_masks
 
 TEXTS = dict.fromkeys([*sentences_that_begin_alike(), "the old cat sings today"], 0)

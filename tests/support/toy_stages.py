@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -10,8 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from conftest import change_params, toy_params, write_toy_construction
-from cxprobe.run.record import ModelFacts, Trial
-from cxprobe.run.stage import EvaluatedRun, Outcome, Stage
+from cxprobe.run.record import Dataset, ModelFacts, Run, Trial
+from cxprobe.run.stage import Outcome, Stage
 
 TOY = Path(__file__).with_name("toy_stage.py")  # runs one of them
 FACTS = ModelFacts(name="models/mlm", kind="masked", parameters=1234, weights="sha256 abc")
@@ -59,14 +58,15 @@ def measure_pairs(stage: Stage) -> Outcome:
     )
 
 
-def judged_run(stage: Stage, construction: str = "toy", model: str = "mlm", **more) -> EvaluatedRun:
-    run = EvaluatedRun(
+def judged_run(stage: Stage, construction: str = "toy", model: str = "mlm", **more) -> Run:
+    path = stage.use(Path("input.txt"))
+    run = Run(
+        stage=stage.name,
         model=model,
         facts=FACTS,
         construction=construction,
         source="own",
-        dataset=stage.use(Path("input.txt")),
-        items=4,
+        dataset=Dataset(str(path), stage.inputs[str(path)], 4),
         metrics={"accuracy": 2 / 3, "low": 0.5, "high": 0.75, "n": 4},
         series={"by_shots.challenge": [(0, 0.5), (5, 2 / 3)]},
         settings=stage.settings("pairs.evaluate"),
@@ -77,7 +77,7 @@ def judged_run(stage: Stage, construction: str = "toy", model: str = "mlm", **mo
             Trial("layer 0, trial 1", {}, {"C": "9.0"}, "FAILED"),
         ],
     )
-    return replace(run, **more)
+    return run.model_copy(update=more)
 
 
 def evaluate_pairs(stage: Stage) -> Outcome:

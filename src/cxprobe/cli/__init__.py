@@ -17,7 +17,7 @@ import typer
 from cxprobe.cli import check, init, labels, models, new, runs
 from cxprobe.errors import CxprobeError, ProjectError, warn_in_words
 from cxprobe.files.reading import one_line
-from cxprobe.run.signals import end_on_signals
+from cxprobe.run.progress import end_on_signals
 from cxprobe.secrets import redact
 
 app = typer.Typer(

@@ -17,12 +17,12 @@ def sync() -> None:
 def _sync() -> list[str]:
     """Write every run that MLflow lacks, and return what is wrong with records."""
     from cxprobe.run import tracking
-    from cxprobe.run.results import read_records
+    from cxprobe.run.results import read_runs
     from cxprobe.tasks.registry import all_experiments
 
-    records, faults = read_records()
-    added = tracking.sync(records, all_experiments())
-    print(f"{len(records)} runs have a record under results/; {added} of them were new to MLflow")
+    runs, faults = read_runs()
+    added = tracking.sync(runs, all_experiments())
+    print(f"{len(runs)} runs have a record under results/; {added} of them were new to MLflow")
     return faults
 
 

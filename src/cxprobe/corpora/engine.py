@@ -244,12 +244,13 @@ def in_context(sentences: pd.DataFrame) -> pd.DataFrame:
     space, and other characters that do not print are shown as codes, see `cxprobe.files.reading.printable`.
     """
     rows = []
-    for row in sentences.itertuples(index=False):
-        ends = [int(place) for span in row.matched for place in span] or [0, len(row.text)]
+    columns = ["id", "text", "url", "start", "end", "matched", "slots"]
+    for id_, text, url, start, end, matched, slots in sentences[columns].to_numpy(object):
+        ends = [int(place) for span in matched for place in span] or [0, len(text)]
         first, last = min(ends), max(ends)
-        slots = " ".join(f"{slot['slot']}={slot['word']}" for slot in row.slots)
-        parts = (row.text[:first], row.text[first:last], row.text[last:], row.text, slots, row.url)
-        rows.append((row.id, *(printable(re.sub(r"[\0\s]+", " ", part)) for part in parts), row.start, row.end))
+        named = " ".join(f"{slot['slot']}={slot['word']}" for slot in slots)
+        parts = (text[:first], text[first:last], text[last:], text, named, url)
+        rows.append((id_, *(printable(re.sub(r"[\0\s]+", " ", part)) for part in parts), start, end))
     return pd.DataFrame(rows, columns=["id", "left", "match", "right", "text", "slots", "url", "start", "end"])
 
 

@@ -145,8 +145,9 @@ def reached_code(pipelines: Path) -> dict[str, dict[str, Path]]:
 def reached_files(start: Path) -> dict[str, Path]:
     """Return the files by which code decides on numbers, but for its own.
 
-    A package's module that draws pages has its ``templates`` beside it.
+    A module that draws pages has its ``templates`` beside it, and one whose texts are data a .yaml with its name.
     """
     modules = reached_modules(start, without=WITHOUT_EFFECT)
     templates = {path for file in modules.values() for path in (file.parent / "templates").rglob("*.*")}
+    templates |= {file.with_suffix(".yaml") for file in modules.values() if file.with_suffix(".yaml").is_file()}
     return modules | {template.relative_to(_PACKAGE).as_posix(): template for template in templates}

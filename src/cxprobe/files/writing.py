@@ -138,9 +138,14 @@ def write_json(content: Mapping[str, Any], path: Path) -> None:
 
     Floating-point numbers are rounded by `significant`, and paths become texts.
     """
+    write_bytes(f"{json.dumps(rounded(content), indent=2, ensure_ascii=False)}\n".encode(), path)
+
+
+def rounded(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping as `write_json` writes it and `read_json` reads it."""
     exact = json.dumps(content, default=_plain, allow_nan=False)
-    rounded = json.loads(exact, parse_float=lambda number: significant(float(number)))
-    write_bytes(f"{json.dumps(rounded, indent=2, ensure_ascii=False)}\n".encode(), path)
+    known: dict[str, Any] = json.loads(exact, parse_float=lambda number: significant(float(number)))
+    return known
 
 
 def _plain(value: Any) -> Any:

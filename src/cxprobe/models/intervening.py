@@ -319,7 +319,7 @@ def answers_in_batches(
 def _batches(model: LoadedModel, prompts: Sequence[SentenceTokens], token_budget: float) -> list[Tensor]:
     """Return the positions of the prompts of each batch; those of a masked model have one length."""
     lengths = torch.tensor([len(prompt.ids) for prompt in prompts])
-    masked = [torch.nonzero(lengths == length).squeeze(1) for length in lengths.unique()]
+    masked = [torch.nonzero(lengths == length).squeeze(1) for length in sorted({*lengths.tolist()})]
     batches = list[Tensor]()
     for some in [torch.arange(len(prompts))] if isinstance(model, CausalLM) else masked:
         size = min(len(some), token_budget // int(lengths[some].max())) if model.batched else 1

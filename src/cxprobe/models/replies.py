@@ -108,7 +108,6 @@ def _plain(text: str) -> str:
 
 
 ReplyOutcome = Literal["right", "wrong", "unparsed", "failed"]
-REPLY = "reply"  # the way of models that get prompts; other models have the name of a score instead
 
 
 def evaluate_reply(

@@ -15,7 +15,7 @@ from cxprobe.constructions import construction_names
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, SCRIPT_LINK, load_construction
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
-from cxprobe.results.inputs import ConstructionFiles
+from cxprobe.results.task import ConstructionFiles
 from cxprobe.tasks.registry import TASKS
 
 _TEMPLATE = Path(__file__).parent / "templates" / "constructions.md"

@@ -39,18 +39,17 @@ def best_baseline(rates: pd.DataFrame, by: list[str], members: Sequence[Member])
         members: The models; the baselines are compared.
 
     Returns:
-        One row a group that has a baseline, in the order of the groups: ``by``, model, accuracy, and low, high and n
+        One row a group that has a baseline, in the order of ``rates``: ``by``, model, accuracy, and low, high and n
         as far as ``rates`` has them. Of two with the same accuracy, the one that is named first in ``members``.
     """
     order = {member.slug: position for position, member in enumerate(members) if member.is_baseline}
     asked = rates.groupby(by, dropna=False)["n"].transform("max") if by else rates["n"].max()
-    baseline = rates[rates["model"].isin(order) & (rates["n"] == asked)].reset_index(drop=True)
-    group = baseline.groupby(by, sort=False, dropna=False).ngroup() if by else 0
-    ranked = baseline.assign(_group=group, _order=baseline["model"].map(order)).sort_values(
-        ["_group", "accuracy", "_order"], ascending=[True, False, True], kind="stable"
+    baseline = rates[rates["model"].isin(order) & (rates["n"] == asked)]
+    ranked = baseline.assign(_order=baseline["model"].map(order)).sort_values(
+        ["accuracy", "_order"], ascending=[False, True], kind="stable"
     )
-    columns = [*by, *(column for column in _RATE if column in rates)]
-    return ranked.drop_duplicates("_group")[columns].reset_index(drop=True)
+    best = ranked.drop_duplicates(by) if by else ranked.head(1)
+    return best.sort_index()[[*by, *(column for column in _RATE if column in rates)]].reset_index(drop=True)
 
 
 def compare_models(

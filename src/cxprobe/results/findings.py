@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, cast
 
 import pandas as pd
 
@@ -13,10 +13,6 @@ from cxprobe.results.rates import ALL
 from cxprobe.results.schema import facet_columns
 from cxprobe.results.verdict import CONDITION, EVERY_VERDICT, Verdict, effects_of, frames_needed
 from cxprobe.stats import Estimate
-
-if TYPE_CHECKING:
-    from cxprobe.results.inputs import ConstructionFiles
-    from cxprobe.results.task import Task
 
 Question = Literal["form", "meaning", "words", "used"]
 QUESTIONS: Mapping[Question, str] = {
@@ -45,7 +41,8 @@ class Finding:
         way: The kind of items, such as "minimal pairs".
         baseline: None if none ran.
         conditions: Of a contrast: condition -> its rate; else empty.
-        needed: Of a contrast: how many frames would show that it is like the neutral condition; else None.
+        needed: Of a contrast that is too wide to decide: how many frames would show that it is like the neutral
+            condition; else 0.
         headline: Whether it stands on the first page.
     """
 
@@ -54,7 +51,7 @@ class Finding:
     way: str
     baseline: Baseline | None
     conditions: Mapping[str, Estimate] = field(default_factory=dict)
-    needed: int | None = None
+    needed: int = 0
     headline: bool = True
 
     @property
@@ -93,7 +90,7 @@ class Finding:
         return "frames" if self.conditions else "items"
 
 
-@dataclass
+@dataclass(frozen=True)
 class ReportModels:
     """The models of a run, and which of them are shown.
 
@@ -108,12 +105,12 @@ class ReportModels:
     """
 
     members: Mapping[str, Member]
-    earlier: list[str] = field(default_factory=list)
-    mocks: list[str] = field(default_factory=list)
-    baseline: list[str] = field(default_factory=list)
-    random_controls: list[str] = field(default_factory=list)
-    under_methods: list[str] = field(default_factory=list)
-    shown: list[str] = field(default_factory=list)
+    earlier: Sequence[str] = ()
+    mocks: Sequence[str] = ()
+    baseline: Sequence[str] = ()
+    random_controls: Sequence[str] = ()
+    under_methods: Sequence[str] = ()
+    shown: Sequence[str] = ()
 
     @classmethod
     def of(cls, sections: Mapping[str, TaskParams]) -> "ReportModels":
@@ -122,25 +119,23 @@ class ReportModels:
         Args:
             sections: Task -> what its stages read of params.yaml.
         """
-        models = cls({member.slug: member for params in sections.values() for member in task_members(params)})
+        members = {member.slug: member for params in sections.values() for member in task_members(params)}
         earlier, under_methods = set[str](), set[str]()
         for params in sections.values():
             earlier |= earlier_checkpoints(series_of(params.models, params.of_task.models))
             under_methods |= {*params.report.under_methods}
-        for slug, member in models.members.items():
-            if slug in earlier:
-                models.earlier.append(slug)
-            elif member.is_mock:
-                models.mocks.append(slug)
-            elif member.is_baseline:
-                models.baseline.append(slug)
-            elif member.state != "trained":
-                models.random_controls.append(slug)
-            elif member.entry in under_methods:
-                models.under_methods.append(slug)
-            else:
-                models.shown.append(slug)
-        return models
+        groups = defaultdict[str, list[str]](list)
+        for slug, member in members.items():
+            is_of = {
+                "earlier": slug in earlier,
+                "mocks": member.is_mock,
+                "baseline": member.is_baseline,
+                "random_controls": member.state != "trained",
+                "under_methods": member.entry in under_methods,
+                "shown": True,
+            }
+            groups[next(group for group, is_it in is_of.items() if is_it)].append(slug)
+        return cls(members, **groups)
 
     @property
     def with_pages(self) -> list[str]:
@@ -150,30 +145,6 @@ class ReportModels:
     def label(self, slug: str) -> str:
         """Return the name of a model for people."""
         return self.members[slug].label if slug in self.members else slug
-
-
-def findings_of(
-    rates: Mapping[str, pd.DataFrame], tasks: Mapping[str, "Task"], constructions: "Mapping[str, ConstructionFiles]"
-) -> list[Finding]:
-    """Return the findings of all tasks that pages show.
-
-    Args:
-        rates: Task -> its rates, with the columns of `cxprobe.results.schema.RATES`; tasks that did not run are absent.
-        tasks: Name -> the task.
-        constructions: Folder -> its files.
-    """
-    findings = []
-    for name, table in rates.items():
-        task = tasks[name]
-        for one in findings_in(table, task.params.construction_of):
-            files = constructions[one.construction]
-            way = task.row_label(one.row, files.items.get(name))
-            if way:
-                in_overview = not files.construction.placebo and task.in_overview(one.row, table)
-                of_baseline = None if one.baseline else task.baseline(one.row, table)
-                baseline = Baseline(one.row["baseline"], estimate_of(of_baseline)) if of_baseline else one.baseline
-                findings.append(replace(one, way=way, baseline=baseline, headline=in_overview))
-    return findings
 
 
 def findings_in(rates: pd.DataFrame, construction_of: Callable[[str], str]) -> Iterator[Finding]:
@@ -193,14 +164,16 @@ def findings_in(rates: pd.DataFrame, construction_of: Callable[[str], str]) -> I
     for place, row in every.items():
         if not row["verdict"] or row["question"] not in QUESTIONS or row["construction"] == ALL:
             continue
-        conditions, needed = dict[str, Estimate](), None
+        conditions, needed = dict[str, Estimate](), 0
         beside = every.get((*place[:-1], row["baseline"]))
         best = Baseline(row["baseline"], estimate_of(beside)) if beside else None
         if row.get(CONDITION):
             conditions = levels[row["construction"], row["model"], row["measure"]]
             best = Baseline(row["baseline"], conditions[row["baseline"]])
-            effects = effects_of(levels[row["construction"], row["model"], "contrast"])
-            needed = frames_needed(effects) if effects else None
+            # Where the conditions do not decide, which is the only verdict that says how many frames would.
+            too_wide = row["verdict"] == "too_wide"
+            effects = effects_of(levels[row["construction"], row["model"], "contrast"]) if too_wide else None
+            needed = frames_needed(effects) if effects else 0
         named = {str(name): value for name, value in row.items()}
         folder = construction_of(row["construction"])
         yield Finding(named, folder, row["source"], best, conditions, needed, row["decides"])

@@ -5,12 +5,12 @@ relative to results/, which the pages lie two or three folders below.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 import pandas as pd
@@ -20,11 +20,10 @@ from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import Llm, Member, ModelSpec, series_of
 from cxprobe.results.comparisons import COMPARISON
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, estimate_of, lead_findings
-from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.overview import Mark, as_svg, draw, overview, row_names
 from cxprobe.results.params import Report
+from cxprobe.results.plots import Mark, as_svg, dots, overview, row_names
 from cxprobe.results.sentences import CONDITIONS, by_model, headline, in_sum, sentence
-from cxprobe.results.task import PageTable
+from cxprobe.results.task import PageTable, ReportInputs
 from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
 from cxprobe.results.words import in_full, percent, with_interval
 from cxprobe.run.record import STAGE_TAG
@@ -37,16 +36,8 @@ MLFLOW_COMMAND = "cxprobe ui"
 _SHOWN = ["cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas", "nltk", "spacy", "wordfreq"]
 _RATE = ("accuracy", "low", "high", "n")
 _FRAMES = 3  # the strongest and the weakest
-_DIFFERENCE = (
-    "items",
-    "first",
-    "second",
-    "difference in points",
-    "interval",
-    "n",
-    "p in its family (Holm)",
-    "detectable",
-)
+_DIFFERENCE = ["items", "first", "second", "difference in points", "interval", "n"]
+_DIFFERENCE += ["p in its family (Holm)", "detectable"]
 
 
 def shown_first(findings: Sequence[Finding], models: ReportModels) -> list[Finding]:
@@ -68,7 +59,7 @@ def render_pages(
     Args:
         inputs: What the run has left.
         models: Its models.
-        findings: What `cxprobe.results.findings.findings_of` returns of both.
+        findings: What `cxprobe.results.task.findings_of` returns of both.
         drawn: Path below the results of the report, without suffix -> a figure; one whose name has the folder of a
             construction is about it.
     """
@@ -135,7 +126,7 @@ def overview_table(findings: Sequence[Finding], inputs: ReportInputs, models: Re
     """Return the numbers of the first pages as a table: one row a finding that may stand there.
 
     Args:
-        findings: What `cxprobe.results.findings.findings_of` returns.
+        findings: What `cxprobe.results.task.findings_of` returns.
         inputs: What the run has left.
         models: The models.
 
@@ -156,9 +147,13 @@ def overview_table(findings: Sequence[Finding], inputs: ReportInputs, models: Re
         )
         names = (one.construction, one.model, one.question, one.way)
         numbers = (*rate, one.row["chance"], one.baseline.name if one.baseline else "", *baseline, *control)
-        said = sentence(one, models.label(one.model), inputs.constructions[one.construction].construction)
-        rows.append((*names, *numbers, one.verdict.words, said, f"{inputs.tasks[one.task].accuracy}.csv"))
+        said, file = _said(one, inputs, models), f"{inputs.tasks[one.task].accuracy}.csv"
+        rows.append((*names, *numbers, one.verdict.words, said, file))
     return pd.DataFrame(rows, columns=[*columns, "verdict", "sentence", "table"], dtype=object)
+
+
+def _said(one: Finding, inputs: ReportInputs, models: ReportModels) -> str:
+    return sentence(one, models.label(one.model), inputs.constructions[one.construction].construction)
 
 
 def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
@@ -180,19 +175,12 @@ def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
 
 
 def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
-    environment = Environment(
-        loader=PackageLoader("cxprobe.results"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    how: Any = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=PackageLoader("cxprobe.results"), autoescape=True, **how)
     server = inputs.stage.params.section(Report).mlflow
     experiments = sum(len(task.experiments) for task in inputs.tasks.values())
     environment.filters |= {"percent": percent, "in_full": in_full, "label": models.label}
-    environment.filters["sentence"] = lambda one: sentence(
-        one, models.label(one.model), inputs.constructions[one.construction].construction
-    )
+    environment.filters["sentence"] = lambda one: _said(one, inputs, models)
     environment.globals |= {
         "QUESTIONS": QUESTIONS,
         "VERDICTS": VERDICTS.values(),
@@ -215,21 +203,12 @@ def _construction(
     files, tasks = inputs.constructions[slug], inputs.tasks
     first = sorted(findings, key=lambda one: not one.conditions)  # contrasts first
     shown = models.shown or models.under_methods
-    tables = [table for task in tasks.values() for table in task.tables("construction", slug, inputs, models)]
-    compared = _compared("construction", slug, inputs, models)
     contrasts = [one for one in lead_findings(findings, shown) if one.conditions]
-    marks = [
-        Mark(
-            called,
-            models.label(one.model),
-            one.conditions[name],
-            one.row["chance"],
-            one.verdict.style if name == "construction" else None,
-        )
-        for one, (name, called) in product(contrasts, CONDITIONS.items())
-        if name in one.conditions
-    ]
-    rows = list(dict.fromkeys(mark.row for mark in marks))
+    marks = []
+    for one, (name, called) in product(contrasts, CONDITIONS.items()):
+        if name in one.conditions:
+            style = one.verdict.style if name == "construction" else None
+            marks.append(Mark(called, models.label(one.model), one.conditions[name], one.row["chance"], style))
     rated = list(tasks[contrasts[0].task].examples_beside(contrasts[0], inputs)) if contrasts else []
     return {
         "about": files.construction,
@@ -237,11 +216,11 @@ def _construction(
         "examples": [example for name, items in files.items.items() for example in tasks[name].examples(items)],
         "findings": [one for one in first if one.model in shown],
         "tried": [one for one in first if one.model not in shown],
-        "conditions": as_svg(draw(marks, [rows]), of_page=True) if marks else "",
+        "conditions": as_svg(dots(marks), of_page=True) if marks else "",
         "strongest": rated[:_FRAMES],
         "weakest": rated[_FRAMES:][-_FRAMES:],
         "rated_by": contrasts[0].model if contrasts else "",
-        "tables": _filled([*tables, *compared]),
+        "tables": _tables_of("construction", slug, inputs, models),
         "published": _published(slug, inputs, models),
     }
 
@@ -261,57 +240,46 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
         divided = [column for column in table if column not in COMPARISON and column != "task"]
         for row in tested.to_dict("records"):
             items = [row[column] for column in divided if row[column] not in ("own", "", value)]
-            rows.append(
-                [
-                    ", ".join(task.part_name(item) for item in items if isinstance(item, str)),
-                    models.label(row["first"]),
-                    models.label(row["second"]),
-                    f"{100 * row['difference']:+.0f}",
-                    with_interval(estimate_of(row, "difference"), "[{1}, {2}]", digits="+.0f"),
-                    f"{row['n']:,}",
-                    f"{row['p_holm']:.3f}",
-                    "" if pd.isna(row["detectable"]) else f"{100 * row['detectable']:.0f}",
-                ]
-            )
+            about = ", ".join(task.part_name(item) for item in items if isinstance(item, str))
+            interval = with_interval(estimate_of(row, "difference"), "[{1}, {2}]", digits="+.0f")
+            numbers = [f"{100 * row['difference']:+.0f}", interval, f"{row['n']:,}", f"{row['p_holm']:.3f}"]
+            detectable = "" if pd.isna(row["detectable"]) else f"{100 * row['detectable']:.0f}"
+            rows.append([about, models.label(row["first"]), models.label(row["second"]), *numbers, detectable])
         yield PageTable(f"Tested paired differences on the same items: {name}", path, _DIFFERENCE, rows)
+
+
+def _tables_of(column: str, value: str, inputs: ReportInputs, models: ReportModels) -> list[PageTable]:
+    """Return the tables about a construction or a model that have rows; of the others the pages say nothing."""
+    tables = [table for task in inputs.tasks.values() for table in task.tables(column, value, inputs, models)]
+    return [table for table in [*tables, *_compared(column, value, inputs, models)] if table.rows]
 
 
 def _published(construction: str | None, inputs: ReportInputs, models: ReportModels) -> list[PageTable]:
     """Return the published values about a construction, or about all, beside those of the inputs."""
-    return _filled(table for task in inputs.tasks.values() for table in task.published(construction, inputs, models))
-
-
-def _filled(tables: Iterable[PageTable]) -> list[PageTable]:
-    """Return the tables that have rows; of the others the pages say nothing."""
+    tables = (table for task in inputs.tasks.values() for table in task.published(construction, inputs, models))
     return [table for table in tables if table.rows]
 
 
 def _model(slug: str, findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels) -> dict[str, object]:
-    tables = [table for task in inputs.tasks.values() for table in task.tables("model", slug, inputs, models)]
     entries = inputs.stage.params.models
     return {
         "facts": _facts(models.members[slug]),
         "findings": findings,
-        "tables": _filled([*tables, *_compared("model", slug, inputs, models)]),
+        "tables": _tables_of("model", slug, inputs, models),
         "series": [name for name, one in series_of(entries, entries).items() if slug in one.models],
     }
 
 
 def _facts(member: Member) -> dict[str, str]:
-    match member.spec:
-        case Llm() as spec:
-            return {"model of the server": spec.name}
-        case ModelSpec() as spec:
-            weights = {"trained": "as trained", "random": "drawn at random: a control"}
-            rounded = "rounded in its GGUF file, de-quantised to " if is_gguf(spec.name) else ""
-            facts = {
-                "what it is": spec.about,
-                "checkpoint": spec.name,
-                "weights": weights[spec.weights],
-                "precision": rounded + spec.precision,
-                "revision": spec.revision,
-                "SHA-256": spec.sha256,
-            }
-            return {name: fact for name, fact in facts.items() if fact}
-        case spec:
-            return {"baseline": spec.kind}
+    spec = member.spec
+    if not isinstance(spec, ModelSpec):
+        return {"model of the server": spec.name} if isinstance(spec, Llm) else {"baseline": spec.kind}
+    facts = {
+        "what it is": spec.about,
+        "checkpoint": spec.name,
+        "weights": {"trained": "as trained", "random": "drawn at random: a control"}[spec.weights],
+        "precision": ("rounded in its GGUF file, de-quantised to " if is_gguf(spec.name) else "") + spec.precision,
+        "revision": spec.revision,
+        "SHA-256": spec.sha256,
+    }
+    return {name: fact for name, fact in facts.items() if fact}

@@ -61,7 +61,7 @@ def sentence(finding: Finding, model: str, construction: Construction) -> str:
         baseline = f"{called} ({percent(best.rate.value)})"
     others = [other for other in ("neutral", "rival") if other in finding.conditions]
     beyond = " and ".join(f"{CONDITIONS[other]} ({percent(finding.conditions[other].value)})" for other in others)
-    needed, rate = finding.needed or 0, share(finding.rate, finding.unit)
+    needed, rate = finding.needed, share(finding.rate, finding.unit)
     return finding.verdict.sentence.format(
         model=model,
         does=does,

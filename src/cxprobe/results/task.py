@@ -6,21 +6,24 @@ the list.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, load_construction
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import RESULTS
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.models.params import Llm, Model, members_of
-from cxprobe.results.findings import Finding, ReportModels
-from cxprobe.results.inputs import ReportInputs
+from cxprobe.results.findings import Baseline, Finding, ReportModels, estimate_of, findings_in
 from cxprobe.results.params import ReportParams, TaskParams
+from cxprobe.results.schema import evaluated
 from cxprobe.results.words import with_blanks
 from cxprobe.run.record import Experiments, load_experiments
+from cxprobe.run.stage import Stage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,6 +71,83 @@ class Demand(NamedTuple):
     texts: int
     tokens: int
     replied: int = 0
+
+
+@dataclass(frozen=True)
+class ConstructionFiles:
+    """The files of a construction.
+
+    Attributes:
+        construction: Its construction.yaml.
+        items: Task -> its items, as `Task.read_items` returns them; tasks without items of the construction are absent.
+    """
+
+    construction: Construction
+    items: Mapping[str, Any]
+
+
+class ReportInputs:
+    """The results of a run for its report: the tables of the tasks that ran, and the files of the constructions.
+
+    Attributes:
+        stage: Notes what is read; has the parameters.
+        sections: Task -> what its stages read of params.yaml, of all tasks.
+        tasks: Name -> a task that ran, which params.yaml says; what it does not name may still be on disk.
+        constructions: Folder -> its files: those that most tasks ask about first.
+    """
+
+    def __init__(self, stage: Stage[Any], sections: Mapping[str, TaskParams], tasks: Mapping[str, "Task"]) -> None:
+        self.stage, self.sections = stage, sections
+        self.tasks = {name: task for name, task in tasks.items() if not sections[name].nothing_to_do}
+        self._tables: dict[Path, pd.DataFrame] = {}
+        asked: list[str] = []
+        for name, params in sections.items():
+            if params.of_task.constructions and name in self.tasks:
+                stage.use(RESULTS / f"{self.tasks[name].accuracy}.csv")
+            asked += dict.fromkeys(params.construction_of(entry) for entry in params.of_task.constructions)
+        ordered = sorted(dict.fromkeys(asked), key=lambda name: -asked.count(name))
+        self.constructions = {name: self._files_of(name) for name in ordered}
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Dotted name of a parameter -> its value, of the tasks that ran."""
+        names = [f"{name}.{step}" for name, task in self.tasks.items() for step in task.steps]
+        return self.stage.settings(*names, "report")
+
+    def table(self, path: str) -> pd.DataFrame:
+        """Return a table by its path relative to results/, without suffix; an empty one if its task did not run."""
+        file = RESULTS / f"{path}.csv"
+        there = path.split("/")[0].partition("_")[2] in self.tasks and file.exists()
+        return self._read(file) if there else pd.DataFrame()
+
+    def rates(self, task: str) -> pd.DataFrame:
+        """Return the rates of a task, exactly."""
+        return self._read(evaluated(task) / "rates.parquet")
+
+    def responses(self, task: str) -> pd.DataFrame:
+        """Return the responses of a task."""
+        return self._read(evaluated(task) / "responses.parquet")
+
+    def findings(self) -> list[Finding]:
+        """Return the findings of the tasks that ask about constructions of this project."""
+        asking = [name for name in self.tasks if self.sections[name].of_task.constructions]
+        return findings_of({name: self.rates(name) for name in asking}, self.tasks, self.constructions)
+
+    def _read(self, file: Path) -> pd.DataFrame:
+        if file not in self._tables:
+            self._tables[file] = read_table(self.stage.use(file))
+        return self._tables[file]
+
+    def _files_of(self, construction: str) -> ConstructionFiles:
+        self.stage.use(CONSTRUCTIONS_FOLDER / construction / "construction.yaml")
+        items = {}
+        for name, task in self.tasks.items():
+            params = self.sections[name]
+            entries = [entry for entry in params.of_task.constructions if params.construction_of(entry) == construction]
+            if entries:
+                items[name] = task.read_items(entries, self.stage.use)
+        kept = {name: content for name, content in items.items() if content is not None}
+        return ConstructionFiles(load_construction(construction), kept)
 
 
 class Task:
@@ -253,3 +333,27 @@ def published_table(table: pd.DataFrame, title: str, path: str, models: ReportMo
     # A number of items is whole, also in a column with gaps.
     rows = with_blanks(kept.convert_dtypes()).astype(str).to_numpy().tolist()
     return PageTable(title, path, [str(name).replace("_", " ") for name in kept.columns], rows)
+
+
+def findings_of(
+    rates: Mapping[str, pd.DataFrame], tasks: Mapping[str, Task], constructions: Mapping[str, ConstructionFiles]
+) -> list[Finding]:
+    """Return the findings of all tasks that pages show.
+
+    Args:
+        rates: Task -> its rates, with the columns of `cxprobe.results.schema.RATES`; tasks that did not run are absent.
+        tasks: Name -> the task.
+        constructions: Folder -> its files.
+    """
+    findings = []
+    for name, table in rates.items():
+        task = tasks[name]
+        for one in findings_in(table, task.params.construction_of):
+            files = constructions[one.construction]
+            way = task.row_label(one.row, files.items.get(name))
+            if way:
+                in_overview = not files.construction.placebo and task.in_overview(one.row, table)
+                of_baseline = None if one.baseline else task.baseline(one.row, table)
+                baseline = Baseline(one.row["baseline"], estimate_of(of_baseline)) if of_baseline else one.baseline
+                findings.append(replace(one, way=way, baseline=baseline, headline=in_overview))
+    return findings

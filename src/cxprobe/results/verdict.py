@@ -1,4 +1,4 @@
-"""Verdicts on rates, by stated rules. No other module decides them.
+"""Verdicts on rates, by stated rules. No other module decides them; verdict.yaml has what they say.
 
 Those on contrasts say what the conditions of a construction say together. Their questions are about effects in nats,
 each the mean over frames with a 95 % interval by Student's t.
@@ -6,10 +6,12 @@ each the mean over frames with a 95 % interval by Student's t.
 
 from collections.abc import Mapping, Sequence
 from math import ceil
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+from ruamel.yaml import YAML
 from scipy.special import stdtr, stdtrit
 
 from cxprobe.models.params import Member
@@ -56,111 +58,11 @@ class Verdict(NamedTuple):
 SIGNS: Mapping[Style, str] = {"found": "▲", "explained": "◆", "absent": "○", "undecided": "?"}
 """Style -> its sign in texts."""
 
-VERDICTS: Mapping[str, Verdict] = {
-    "above_baseline": Verdict(
-        "found",
-        "above the best baseline",
-        "the interval lies above chance, and the difference from the best baseline that ran, on the same items, "
-        "above 0, after Holm's correction where it is tested; where the two were not compared, their intervals do not "
-        "overlap; a baseline that did not run may be right as often",
-        "{Rate} {model} {does}, more often than {baseline}.",
-    ),
-    "above_chance": Verdict(
-        "explained",
-        "above chance, not shown to be above the best baseline",
-        "the interval lies above chance, and the difference from the best baseline that ran is not shown to be above 0",
-        "It is not shown that {model} {does}: it is right {rate}, and not shown to be above {baseline}.",
-    ),
-    "no_baseline": Verdict(
-        "explained",
-        "above chance; no baseline ran",
-        "the interval lies above chance, and no baseline ran",
-        "It is not shown that {model} {does}: it is right {rate}, above chance ({chance}), and no baseline ran.",
-    ),
-    "preference": Verdict(
-        "undecided",
-        "a fixed preference",
-        "not above chance, and in most items the same answer is chosen, whether or not it is right: the model is "
-        "mostly right where that answer is right, and mostly wrong where it is not",
-        "The data do not decide whether {model} {does}: it mostly chooses the same answer, and is right {rate}.",
-    ),
-    "some_variants": Verdict(
-        "explained",
-        "above chance in some variants only",
-        "of form: the interval lies above chance, but items are not shown to be right in all of their variants more "
-        "often than by guessing",
-        "It is not shown that {model} {does}: it is right {rate}, but not in all variants of an item.",
-    ),
-    "no_control": Verdict(
-        "undecided",
-        "undecided without a control",
-        "of meaning, by single pairs or by how likely answers to questions are: neither has a control of what decides "
-        "besides the meaning, such as a liking for a name; verdicts on meaning rest on contrasts",
-        "Without a control the data do not decide whether {model} {does}: it is right {rate}.",
-    ),
-    "no_difference": Verdict(
-        "undecided",
-        "not distinguishable from chance",
-        "the interval contains chance, which is no proof of ignorance",
-        "The data do not decide whether {model} {does}: it is right {rate}, and chance is {chance}.",
-    ),
-    "below_chance": Verdict(
-        "absent",
-        "below chance",
-        "the interval lies below chance",
-        "{model} does not {do}: it is right {rate}, below chance ({chance}).",
-    ),
-    "smoke_test": Verdict(
-        "undecided",
-        "too few items",
-        "the interval is wider than 50 points: a smoke test, of which a count is shown",
-        "The data do not decide whether {model} {does}: it is right {rate}, and the interval is wider than 50 points.",
-    ),
-}
+_TEXTS = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml"))
+VERDICTS: Mapping[str, Verdict] = {key: Verdict(**texts) for key, texts in _TEXTS["without_control"].items()}
 """Key -> what it says, of rates without a control."""
-
-BESIDE_CONTROL: Mapping[str, Verdict] = {
-    "knows": Verdict(
-        "found",
-        "knows",
-        "the control is passed: the same questions about what is said in plain words are answered above chance; "
-        "so are those about the construction, and better than by the best baseline that ran. Of contrasts: "
-        "the control is above 0, and the construction is above 0, above the neutral condition and above the "
-        "rival, after Holm's correction over the constructions of the model",
-        "{Rate} {model} {does}, more than {beyond}.",
-    ),
-    "does_not": Verdict(
-        "absent",
-        "does not",
-        "the control is passed, and the rate is not above chance. Of contrasts: the control is above 0, and the "
-        "construction differs from the neutral condition by less than a fifth of the control's effect (90 % interval)",
-        "{model} does not {do}: it passes the control ({control}), and here it is right {rate}.",
-    ),
-    "cannot_be_told": Verdict(
-        "undecided",
-        "undecided, the control is failed",
-        "the control is not passed: nothing is found even where the answer is said in plain words",
-        "The data do not decide whether {model} {does}: it is right {rate}, and not shown to understand the control, "
-        "which says the same in plain words (right {control}).",
-    ),
-    "too_wide": Verdict(
-        "undecided",
-        "undecided, the interval is too wide",
-        "of contrasts: the control is above 0, and the intervals show neither that the construction is above the other "
-        "conditions nor that it is like them",
-        "The data do not decide whether {model} {does}: {rate}, and the interval is too wide{needed}.",
-    ),
-    "without_construction": Verdict(
-        "explained",
-        "answered without the construction",
-        "the rate is above chance, and not shown to be above the best baseline, which cannot know the construction. "
-        "Of contrasts: the construction is above 0, and more than half of that is there in the neutral condition or "
-        "the rival (95 % interval)",
-        "{Rate} {model} {does}, perhaps without the construction: compare {baseline}.",
-    ),
-}
+BESIDE_CONTROL: Mapping[str, Verdict] = {key: Verdict(**texts) for key, texts in _TEXTS["beside_control"].items()}
 """Key -> what it says, of rates that have a control."""
-
 EVERY_VERDICT: Mapping[str, Verdict] = {**VERDICTS, **BESIDE_CONTROL}
 
 
@@ -201,7 +103,7 @@ def _verdict(row: Mapping[Any, Any]) -> str:
         if is_above and not beats:
             return "without_construction"
         if not passes_control:
-            return "cannot_be_told"
+            return "fails_control"
         return "knows" if is_above else "does_not"
     if is_above:
         if not row["baseline"]:
@@ -248,7 +150,7 @@ def verdicts_on(effects: Sequence[Effects]) -> list[str]:
 
 def _verdict_on(effects: Effects, p: float) -> str:
     if not effects.control.low > SMALLEST_CONTROL:
-        return "cannot_be_told"
+        return "fails_control"
     if p < 1 - LEVEL:
         return "knows"
     if effects.construction.low > 0 and is_mostly_without(effects):

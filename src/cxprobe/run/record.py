@@ -1,4 +1,4 @@
-"""The record of an evaluated run, from which it can be written into any MLflow server; its context and experiment."""
+"""An evaluated run, from whose record it can be written into any MLflow server; its context and experiment."""
 
 import hashlib
 import json
@@ -7,27 +7,21 @@ import platform
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from pydantic import BaseModel, ConfigDict, Field
 from ruamel.yaml import YAML
 
-STAGE_TAG = "dvc.stage"  # the tag of a run in MLflow that names its evaluating stage
-Number = int | float  # a whole number that is read back stays one, since the digest is about how numbers are written
+from cxprobe.files.writing import RESULTS
 
-DECISIVE = (
-    "src",
-    "pipelines",
-    "constructions",
-    "lexicon",
-    "prompts",
-    "models",
-    "published",
-    "params.yaml",
-)
+STAGE_TAG = "dvc.stage"  # the tag of a run in MLflow that names its evaluating stage
+RUNS = "runs"  # the folder within a stage's results that has those of each run
+
+DECISIVE = ("src", "pipelines", "constructions", "lexicon", "prompts", "models", "published", "params.yaml")
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
 Experiments = Mapping[str, str]
 """Name of an experiment -> the paragraphs above the table of its runs, as Markdown."""
@@ -79,7 +73,7 @@ class Trial:
     """
 
     name: str
-    metrics: Mapping[str, Number]
+    metrics: Mapping[str, float]
     params: Mapping[str, str]
     status: Literal["FINISHED", "FAILED"]
 
@@ -99,51 +93,60 @@ class Dataset:
     items: int
 
 
-@dataclass(frozen=True)
-class RunRecord:
-    """Everything about a run that follows from its inputs.
+class Run(BaseModel):
+    """One model on one construction, evaluated: what a run of MLflow shows, which people compare with others.
 
-    Nothing in it changes if the same stage runs again on the same machine, so it can be an output that DVC compares.
+    Nothing that is stored of it changes if the same stage runs again on the same machine, so DVC can compare it. Runs
+    of one task have the same names of metrics, settings, tables and figures, as far as they apply.
 
     Attributes:
-        experiment: The MLflow experiment.
-        name: The name of the run in MLflow.
-        stage: The stage that has written the record.
-        params: Parameter -> value, as MLflow shows it.
-        metrics: Name -> number, the most important first.
-        series: Name -> (step, number) pairs; the step is a layer, a number of shots, or the tokens of a training.
+        stage: The evaluating stage.
+        model: The model's slug.
+        facts: The facts about the model.
+        construction: The construction's slug, or "all".
+        source: Where the items come from, such as "generated".
         dataset: The data that was evaluated; None if no single file or folder holds it.
-        inputs: Path of each file or folder that the stage read -> MD5, as DVC computes it.
-        weights: The version of the weights; see `ModelFacts`.
-        folder: The folder of the run's artifacts, relative to the project.
-        artifacts: Paths of tables and figures, relative to ``folder``.
-        trials: The settings that a search has tried.
-        tags: Tag of MLflow -> its value.
+        metrics: Name -> number, the most important first.
+        settings: The parameters that decided on the numbers, usually from `cxprobe.run.stage.Stage.settings`.
+        series: Name -> (step, number) pairs; the step is a layer, a number of shots or the tokens of a training.
+        trials: The settings that a search over hyperparameters has tried: child runs.
+        tags: Tag of MLflow -> its value, such as the verdict.
+        artifacts: Paths of the tables and figures, relative to `folder`; known once they are written.
+        tables: Path below the run's folder, without suffix -> a table, written as .csv.
+        figures: Path below the run's folder, without suffix -> a figure, written as .png.
     """
 
-    experiment: str
-    name: str
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
     stage: str
-    params: Mapping[str, str]
-    metrics: Mapping[str, Number]
-    series: Mapping[str, Sequence[tuple[int, Number]]]
+    model: str
+    facts: ModelFacts
+    construction: str
+    source: str
     dataset: Dataset | None
-    inputs: Mapping[str, str]
-    weights: str
-    folder: Path
-    artifacts: Sequence[Path]
-    trials: Sequence[Trial]
-    tags: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, float]
+    settings: Mapping[str, str]
+    series: Mapping[str, Sequence[tuple[int, float]]] = {}
+    trials: Sequence[Trial] = ()
+    tags: Mapping[str, str] = {}
+    artifacts: Sequence[str] = ()
+    tables: Mapping[str, Any] = Field(default={}, exclude=True)
+    figures: Mapping[str, Any] = Field(default={}, exclude=True)
+
+    @property
+    def experiment(self) -> str:
+        """The MLflow experiment, which has the name of the task."""
+        return self.stage.rpartition("_")[2]
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its record and artifacts, relative to the project."""
+        return RESULTS / self.stage / RUNS / self.model / self.construction / self.source
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the record, by which its run is known in every store.
-
-        The inputs do not count, apart from the data set: a stage evaluates several constructions, and a correction of
-        one of them changes its inputs and not the results on the others, which need no second run.
-        """
-        content = {name: value for name, value in asdict(self).items() if name != "inputs"}
-        return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+        """SHA-256 of what is stored of it, by which it is known in every store, and a changed file is noticed."""
+        return hashlib.sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

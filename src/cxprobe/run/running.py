@@ -38,9 +38,9 @@ from cxprobe.files.writing import (
     write_json,
 )
 from cxprobe.run.params import SomeParams, StageParams, read_params
+from cxprobe.run.progress import end_on_signals, ending_as_killed
 from cxprobe.run.record import begin, load_experiments, milliseconds
 from cxprobe.run.results import write_results
-from cxprobe.run.signals import end_on_signals, ending_as_killed
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.secrets import redact_output
 

@@ -13,14 +13,12 @@ from ruamel.yaml import YAML
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA, RESULTS, digest
 from cxprobe.run.params import StageParams
-from cxprobe.run.record import ModelFacts, Trial
+from cxprobe.run.record import Run
 
 if TYPE_CHECKING:  # most stages draw nothing
     from matplotlib.figure import Figure
 
 P = TypeVar("P", bound=StageParams, covariant=True)
-ONE_SOURCE = "own"  # the source of a run in an experiment whose items have one source
-MOST_METRICS = 50  # of a run; MLflow's UI draws about 100 charts and drops the others without a word
 
 
 @dataclass
@@ -97,48 +95,6 @@ class Stage(Generic[P]):
 
 
 @dataclass(frozen=True)
-class EvaluatedRun:
-    """One model on one construction: a run of MLflow that people compare with others.
-
-    Runs of one experiment have the same names of metrics, settings, tables and figures, as far as they apply.
-
-    Attributes:
-        model: The model's slug.
-        facts: The facts about the model.
-        construction: The construction's slug, or "all".
-        source: Where the items come from, such as "generated"; a part of paths like the construction and the model.
-        dataset: The file or folder that holds the items, already given to `Stage.use`; None if no single one does.
-        items: The number of items that were evaluated.
-        metrics: Name -> number, the most important first; at most 50 together with the series.
-        settings: The parameters that decided on the numbers, usually from `Stage.settings`.
-        series: Name -> (step, number) pairs; the step is a layer, a number of shots or the tokens of a training.
-        tables: Path below the run's folder, without suffix -> a table, written as .csv.
-        figures: Path below the run's folder, without suffix -> a figure, written as .png.
-        trials: The settings that a search over hyperparameters has tried: child runs.
-        tags: Tag of MLflow -> its value, such as the verdict.
-        experiment: The MLflow experiment; "" for that of the stage's task.
-
-    Raises:
-        ValueError: There are more than 50 metrics.
-    """
-
-    model: str
-    facts: ModelFacts
-    construction: str
-    source: str
-    dataset: Path | None
-    items: int
-    metrics: Mapping[str, float]
-    settings: Mapping[str, str]
-    series: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
-    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    figures: "Mapping[str, Figure]" = field(default_factory=dict)
-    trials: Sequence[Trial] = ()
-    tags: Mapping[str, str] = field(default_factory=dict)
-    experiment: str = ""
-
-
-@dataclass(frozen=True)
 class Outcome:
     """The finished results of a stage.
 
@@ -157,7 +113,7 @@ class Outcome:
     figures: "Mapping[str, Figure]" = field(default_factory=dict)
     pages: Mapping[str, str] = field(default_factory=dict)
     headline: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    runs: Sequence[EvaluatedRun] = ()
+    runs: Sequence[Run] = ()
     faults: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -1,6 +1,6 @@
-"""Runs in MLflow, which can always be written again from the records under results/.
+"""Runs in MLflow, which `sync` can always write again from the records under results/.
 
-Tracking never stops work: whatever goes wrong with the store is a warning, since `cxprobe sync` can make up for it.
+Tracking never stops work: whatever goes wrong with the store is a warning, since ``cxprobe sync`` can make up for it.
 """
 
 import os
@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TypeAlias
 from urllib.parse import urlencode
 
 from filelock import FileLock
@@ -26,17 +27,20 @@ from mlflow import MlflowClient, entities
 from mlflow.exceptions import MlflowException
 
 from cxprobe.errors import CxprobeError
-from cxprobe.files.writing import full_disk, has_ended, project_folder, read_json, this_process, write_json
-from cxprobe.run.progress import progress
-from cxprobe.run.record import STAGE_TAG, Experiments, RunContext, RunRecord, Trial
-from cxprobe.run.signals import uninterrupted
+from cxprobe.files.writing import RESULTS, full_disk, has_ended, project_folder, read_json, this_process, write_json
+from cxprobe.run.progress import progress, uninterrupted
+from cxprobe.run.record import RUNS, STAGE_TAG, Experiments, Run, RunContext, label_of
+from cxprobe.run.results import INPUTS
 from cxprobe.secrets import redact
 
-RECORD_TAG = "cxprobe.record"  # SHA-256 of the run's record; if the run is FINISHED too, it is complete
+RECORD_TAG = "cxprobe.record"  # `Run.digest`; if the run is FINISHED too, it is complete
 PROCESS_TAG = "cxprobe.process"  # which process writes the run, to find the runs of those that have died
 PARENT_TAG = "mlflow.parentRunId"
 PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs and the versions of packages
+ONE_SOURCE = "own"  # the source of items that have one; names of runs leave it out
 _NOTE = "mlflow.note.content"
+Texts: TypeAlias = Mapping[str, str]
+Points: TypeAlias = Sequence[tuple[str, int, float]]
 _VIEWS = (  # what a link shows, as what, and the search
     ("charts of trained models", "CHART", "params.model_weights = 'trained'"),
     ("their table", "TABLE", "params.model_weights = 'trained'"),
@@ -57,40 +61,33 @@ def tracking_uri() -> str:
     return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{_database()}"
 
 
-def add_runs(records: Sequence[RunRecord], context: RunContext, experiments: Experiments) -> None:
-    """Write the runs of records in their order, apart from those that the store has; a fault is only a warning.
+def add_runs(runs: Sequence[Run], context: RunContext, experiments: Experiments) -> None:
+    """Keep the context of new runs on this machine, since it must change no output, and write those the store lacks.
 
-    Their context is kept on this machine for `sync`, since it must change no output. Signals wait while the store is
-    written: one within a transaction would leave the database locked.
+    A fault is only a warning. Signals wait while the store is written: one within a transaction would leave the
+    database locked.
     """
-    # With times of start that differ, since MLflow's UI shows the newest runs first.
-    known = [(record, replace(context, started=context.started + number)) for number, record in enumerate(records)]
     try:
-        for record, its_context in known:
-            write_json(asdict(its_context), _context_file(record))
-    except OSError as error:  # such as a full disk
-        print(f"time, commit and machine of the runs could not be kept: {error}", file=sys.stderr)
-    try:
+        for number, run in enumerate(runs):
+            # With times of start that differ, since MLflow's UI shows the newest runs first.
+            write_json(asdict(replace(context, started=context.started + number)), _context_file(run))
         with uninterrupted():
-            _add_missing(open_store(), known, experiments)
-    except Exception as error:  # every kind of store has errors of its own, and none of them may stop the work
-        warning = f"MLflow at {tracking_uri()} does not work ({full_disk(error) or error})"
-        print(redact(f"{warning}: the results are written; `cxprobe sync` writes the runs later"), file=sys.stderr)
+            sync(runs, experiments)
+    except (OSError, TrackingError) as fault:
+        warning = f"{redact(str(fault))}: the results are written; `cxprobe sync` writes the runs into MLflow later"
+        print(warning, file=sys.stderr)
 
 
-def sync(records: Sequence[RunRecord], experiments: Experiments) -> int:
-    """Write the runs of all records that the store lacks, the oldest first, and return their number.
+def sync(runs: Sequence[Run], experiments: Experiments) -> int:
+    """Write the runs that the store lacks, the oldest first, and return their number.
 
     Runs that processes of this machine have left open, because they died or the store did, are ended as KILLED first.
 
     Raises:
         TrackingError: The store cannot be written.
     """
-    known = sorted(((record, _context_of(record)) for record in records), key=lambda pair: pair[1].started)
     try:
-        client = open_store()
-        ended = _end_left_open(client, experiments)
-        added = _add_missing(client, known, experiments)
+        return _write_missing(open_store(), runs, experiments)
     except Exception as error:  # every kind of store has errors of its own
         remedy = (
             "if the file is damaged or was begun in another folder, delete it and run `cxprobe sync` again, which "
@@ -103,9 +100,6 @@ def sync(records: Sequence[RunRecord], experiments: Experiments) -> int:
         raise TrackingError(
             redact(f"the tracking store at {tracking_uri()} cannot be written ({fault}); {remedy}")
         ) from error
-    if ended:
-        print(f"runs that were still RUNNING though their processes have ended, and are now KILLED: {ended}")
-    return added
 
 
 def open_store() -> MlflowClient:
@@ -170,46 +164,65 @@ def _database() -> Path:
     return project_folder() / "mlruns" / "mlflow.db"
 
 
-def _context_file(record: RunRecord) -> Path:
-    return project_folder() / "mlruns" / "context" / f"{record.digest}.json"
+def _context_file(run: Run) -> Path:
+    return project_folder() / "mlruns" / "context" / f"{run.digest}.json"
 
 
-def _context_of(record: RunRecord) -> RunContext:
+def _context_of(run: Run) -> RunContext:
     """Return the context of a run that this machine has kept; of others nothing is known."""
-    path = _context_file(record)
+    path = _context_file(run)
     return RunContext(**read_json(path)) if path.is_file() else RunContext(0, 0, "", False, {}, "")
 
 
-def _every_run(client: MlflowClient, experiment: str, query: str) -> Iterator[entities.Run]:
-    """Yield the runs of an experiment that a query finds; in pages, since thousands of runs are much to answer."""
+def _params_of(run: Run) -> dict[str, str]:
+    """Return the parameters by which MLflow compares runs."""
+    of_model = {"model": run.model, "model_kind": run.facts.kind, "model_weights": run.facts.state}
+    return {**of_model, "construction": run.construction, "source": run.source, **run.settings}
+
+
+def _every_run(client: MlflowClient, experiment: str) -> Iterator[entities.Run]:
+    """Yield the runs of an experiment; in pages, since thousands of runs are much to answer."""
     token = None
     while token != "":
-        page = client.search_runs([experiment], query, max_results=_PAGE, page_token=token)
+        page = client.search_runs([experiment], max_results=_PAGE, page_token=token)
         yield from page
         token = page.token or ""
 
 
-def _add_missing(
-    client: MlflowClient, records: Sequence[tuple[RunRecord, RunContext]], experiments: Experiments
-) -> int:
-    """Write the runs of records that the store does not have, and return their number."""
-    ids = dict[str, str]()
-    complete = set[str]()
-    first = dict[tuple[str | None, ...], Mapping[str, str]]()  # place -> parameters of its first run
-    for name in dict.fromkeys(record.experiment for record, _ in records):
-        ids[name] = experiment_id(client, name, experiments[name])
-        for run in _every_run(client, ids[name], "attributes.status = 'FINISHED'"):  # the newest first
-            complete.add(run.data.tags.get(RECORD_TAG, ""))
-            first[_place(run.data.params, run.data.tags.get(STAGE_TAG))] = run.data.params
-    missing = [(record, context) for record, context in records if record.digest not in complete]
+def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Experiments) -> int:
+    """End the runs that are left open, write those that the store does not have, and return the number of these."""
+    ids, complete, ended = dict[str, str](), set[str](), 0
+    first = dict[tuple[str | None, ...], Texts]()  # place -> parameters of its first run
+    needed = {run.experiment for run in runs}
+    for name, note in experiments.items():
+        if name not in needed and client.get_experiment_by_name(name) is None:
+            continue
+        ids[name] = experiment_id(client, name, note)
+        for known in _every_run(client, ids[name]):  # the newest first
+            tags, params = known.data.tags, known.data.params
+            if known.info.status == "FINISHED":
+                complete.add(tags.get(RECORD_TAG, ""))
+                first[_place(params, tags.get(STAGE_TAG))] = params
+            elif known.info.status == "RUNNING" and has_ended(tags.get(PROCESS_TAG, "")):
+                client.set_terminated(known.info.run_id, status="KILLED")
+                ended += 1
+    if ended:
+        print(f"runs that were still RUNNING though their processes have ended, and are now KILLED: {ended}")
+    missing = [(run, _context_of(run)) for run in runs if run.digest not in complete]
 
-    def write(one: tuple[RunRecord, RunContext]) -> None:
-        record, context = one
-        changed = changed_settings(record.params, first.get(_place(record.params, record.stage), {}))
-        label, place = record.name.split(" · ", 1)  # MLflow's UI cuts names to some 20 letters
-        name = " · ".join(filter(None, [label, changed, place, context.dvc_experiment]))
-        _write(client, ids[record.experiment], name, record, context)
-        _delete_copies(client, ids[record.experiment], record)
+    def write(one: tuple[Run, RunContext]) -> None:
+        run, context = one
+        params = _params_of(run)
+        # MLflow's UI cuts names to some 20 letters.
+        parts = [
+            label_of(run.model, run.facts.state),
+            changed_settings(params, first.get(_place(params, run.stage), {})),
+            run.construction,
+            run.source.removeprefix(ONE_SOURCE),
+            context.dvc_experiment,
+        ]
+        _write(client, ids[run.experiment], " · ".join(filter(None, parts)), run, context)
+        _delete_copies(client, ids[run.experiment], run)
         shown.update(1)
 
     # A server is waited for, so several runs are under way; a local file takes one at a time.
@@ -217,98 +230,93 @@ def _add_missing(
         progress(len(missing), "runs", f"MLflow at {redact(tracking_uri())}", kept="these runs are written") as shown,
         ThreadPoolExecutor(1 if _is_local() else _AT_A_TIME) as pool,
     ):
-        list(pool.map(write, missing))  # after a fault it cancels the others
+        # After a fault it cancels the others.
+        list(pool.map(write, sorted(missing, key=lambda pair: pair[1].started)))
     return len(missing)
 
 
-def _place(params: Mapping[str, str], stage: str | None) -> tuple[str | None, ...]:
+def _place(params: Texts, stage: str | None) -> tuple[str | None, ...]:
     """Return what runs that differ in their settings alone have in common."""
     return stage, *(params.get(name) for name in ("model", "construction", "source"))
 
 
-def changed_settings(params: Mapping[str, str], first: Mapping[str, str]) -> str:
+def changed_settings(params: Texts, first: Texts) -> str:
     """Return the settings in which a run differs from the first one of its model and construction, such as "C=0.1"."""
     changed = [name for name, value in params.items() if first.get(name, value) != value]
     named = [f"{name.rpartition('.')[2]}={params[name][:_LETTERS]}" for name in changed[:_NAMED]]
     return ", ".join(named + [f"{len(changed) - _NAMED} more"] * (len(changed) > _NAMED))
 
 
-def _delete_copies(client: MlflowClient, experiment: str, record: RunRecord) -> None:
-    """Keep one of the runs of a record that several people have written at the same moment.
+def _delete_copies(client: MlflowClient, experiment: str, run: Run) -> None:
+    """Keep one of the copies of a run that several people have written at the same moment.
 
     Each looks after the own run is complete, so the last one sees them all, and all keep the same one.
     """
-    complete = f"attributes.status = 'FINISHED' and tags.`{RECORD_TAG}` = '{record.digest}'"
-    for copy in sorted(run.info.run_id for run in client.search_runs([experiment], complete))[1:]:
+    complete = f"attributes.status = 'FINISHED' and tags.`{RECORD_TAG}` = '{run.digest}'"
+    for copy in sorted(found.info.run_id for found in client.search_runs([experiment], complete))[1:]:
         for trial in client.search_runs([experiment], f"tags.`{PARENT_TAG}` = '{copy}'"):
             client.delete_run(trial.info.run_id)
         client.delete_run(copy)
 
 
-def _create(client: MlflowClient, experiment: str, name: str, tags: Mapping[str, str], context: RunContext) -> str:
-    """Create a run, and return its id; a tag says which process writes it."""
+def _begin(
+    client: MlflowClient, experiment: str, name: str, context: RunContext, tags: Texts, params: Texts, points: Points
+) -> str:
+    """Create a run with its parameters and metrics (name, step, value), and return its id.
+
+    A tag says which process writes it. As few calls are made as MLflow's limits allow.
+    """
     tags = {**tags, PROCESS_TAG: this_process()}
-    run = client.create_run(experiment, context.started or None, run_name=name, tags=tags)
-    return str(run.info.run_id)
+    run = client.create_run(experiment, context.started or None, run_name=name, tags=tags).info.run_id
+    metrics = [entities.Metric(name, value, context.finished, step) for name, step, value in points]
+    logged = [entities.Param(name, value) for name, value in params.items()]
+    for start in range(0, max(len(metrics), len(logged)), _BATCH):
+        batch = slice(start, start + _BATCH)
+        client.log_batch(run, metrics=metrics[batch], params=logged[batch])
+    return str(run)
 
 
-def _end_left_open(client: MlflowClient, experiments: Experiments) -> int:
-    """End the runs that processes of this machine have left open, and return their number."""
-    ended = 0
-    for experiment in filter(None, map(client.get_experiment_by_name, experiments)):
-        for run in _every_run(client, experiment.experiment_id, "attributes.status = 'RUNNING'"):
-            if has_ended(run.data.tags.get(PROCESS_TAG, "")):
-                client.set_terminated(run.info.run_id, status="KILLED")
-                ended += 1
-    return ended
-
-
-def _write(client: MlflowClient, experiment: str, name: str, record: RunRecord, context: RunContext) -> None:
-    """Write the run of a record; it is FINISHED once all of it is written."""
+def _write(client: MlflowClient, experiment: str, name: str, run: Run, context: RunContext) -> None:
+    """Write a run; it is FINISHED once all of it is written."""
     tags = {
-        RECORD_TAG: record.digest,
-        STAGE_TAG: record.stage,
+        RECORD_TAG: run.digest,
+        STAGE_TAG: run.stage,
         "mlflow.source.type": "LOCAL",
-        "mlflow.source.name": record.stage,
-        "weights": record.weights,
-        **record.tags,
+        "mlflow.source.name": run.stage,
+        # What people look up, and do not compare runs by.
+        "weights": run.facts.weights,
+        "model.name": run.facts.name,
+        "model.parameters": "unknown" if run.facts.parameters is None else str(run.facts.parameters),
+        "model.precision": run.facts.precision or "unknown",
+        **run.tags,
     }
     if context.started:
         tags["mlflow.source.git.commit"] = context.commit
         tags["git.dirty"] = str(context.dirty).lower()
         tags["dvc.experiment"] = context.dvc_experiment
-    run = _create(client, experiment, name, tags, context)
-    _log(client, run, record, context.finished)
-    if record.dataset is not None:
+    points = [(metric, 0, value) for metric, value in run.metrics.items()]
+    points += [(metric, *point) for metric, series in run.series.items() for point in series]
+    id_ = _begin(client, experiment, name, context, tags, _params_of(run), points)
+    if run.dataset is not None:
         # MLflow's UI shows the Dataset column at first, so it says what the items are of; no data is loaded for it.
-        data, profile = record.dataset, json.dumps({"num_rows": record.dataset.items})
-        name = f"{record.params['construction']}, {record.params['source']}"
-        dataset = entities.Dataset(name, data.digest, "local", json.dumps({"uri": data.name}), profile=profile)
+        about, data = f"{run.construction}, {run.source}", run.dataset
+        source, profile = json.dumps({"uri": data.name}), json.dumps({"num_rows": data.items})
+        dataset = entities.Dataset(about, data.digest, "local", source, profile=profile)
         inputs = [entities.DatasetInput(dataset, tags=[entities.InputTag("mlflow.data.context", "evaluation")])]
         try:
-            client.log_inputs(run, inputs)
+            client.log_inputs(id_, inputs)
         except MlflowException:  # a run that was written at the same moment may have added the same data set
-            client.log_inputs(run, inputs)
-    for artifact in record.artifacts:
-        if (record.folder / artifact).is_file():  # DVC may not have fetched it
+            client.log_inputs(id_, inputs)
+    for artifact in map(Path, run.artifacts):
+        if (run.folder / artifact).is_file():  # DVC may not have fetched it
             parent = None if artifact.parent == Path() else artifact.parent.as_posix()
-            client.log_artifact(run, str(record.folder / artifact), parent)
+            client.log_artifact(id_, str(run.folder / artifact), parent)
     # An artifact, since hundreds of inputs as tags would be columns of the table.
-    client.log_dict(run, {"inputs": record.inputs, "environment": context.environment}, PROVENANCE)
-    for trial in record.trials:
-        child = _create(client, experiment, trial.name, {PARENT_TAG: run}, context)
-        _log(client, child, trial, context.finished)
+    file = RESULTS / run.stage / RUNS / INPUTS
+    read = read_json(file) if file.is_file() else {}
+    client.log_dict(id_, {"inputs": read, "environment": context.environment}, PROVENANCE)
+    for trial in run.trials:
+        numbers = [(metric, 0, value) for metric, value in trial.metrics.items()]
+        child = _begin(client, experiment, trial.name, context, {PARENT_TAG: id_}, trial.params, numbers)
         client.set_terminated(child, status=trial.status, end_time=context.finished or None)
-    client.set_terminated(run, status="FINISHED", end_time=context.finished or None)
-
-
-def _log(client: MlflowClient, run: str, measured: RunRecord | Trial, finished: int) -> None:
-    """Log metrics and params in as few calls as MLflow's limits allow."""
-    metrics = [entities.Metric(name, value, finished, 0) for name, value in measured.metrics.items()]
-    if isinstance(measured, RunRecord):
-        for name, series in measured.series.items():
-            metrics += [entities.Metric(name, value, finished, step) for step, value in series]
-    params = [entities.Param(name, value) for name, value in measured.params.items()]
-    for start in range(0, max(len(metrics), len(params)), _BATCH):
-        batch = slice(start, start + _BATCH)
-        client.log_batch(run, metrics=metrics[batch], params=params[batch])
+    client.set_terminated(id_, status="FINISHED", end_time=context.finished or None)

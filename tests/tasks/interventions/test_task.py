@@ -3,9 +3,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from cxprobe.results.findings import findings_of
 from cxprobe.results.rates import columns_of
 from cxprobe.results.schema import RATES
+from cxprobe.results.task import findings_of
 from cxprobe.tasks.interventions.evaluate import FACETS
 from cxprobe.tasks.interventions.task import InterventionsTask
 

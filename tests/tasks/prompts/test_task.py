@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from cxprobe.results.findings import findings_of
 from cxprobe.results.rates import columns_of
+from cxprobe.results.task import findings_of
 from cxprobe.tasks.prompts.evaluate import FACETS
 from cxprobe.tasks.prompts.task import PromptsTask
 

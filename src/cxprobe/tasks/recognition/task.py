@@ -17,10 +17,9 @@ from cxprobe.constructions.construction import (
 )
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.schema import cluster_lists
-from cxprobe.results.task import Demand, Task, read_demand
+from cxprobe.results.task import Demand, ReportInputs, Task, read_demand
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.params import RecognitionParams, RecognitionStage
 
@@ -44,8 +43,7 @@ class RecognitionTask(Task):
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""
-        from cxprobe.tasks.recognition.grammar import read_grammar
-        from cxprobe.tasks.recognition.sentences import load_grammars
+        from cxprobe.tasks.recognition.sentences import load_grammars, read_grammar
 
         # Its faults have been reported.
         sound = FoundFaults().attempt(load_construction, folder.name) or load_sound_parts(folder.name)

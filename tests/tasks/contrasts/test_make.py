@@ -12,7 +12,7 @@ from conftest import ROOT
 from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.tasks.contrasts.contrast import frame_contrasts
-from cxprobe.tasks.contrasts.frames import contrast_pairs, load_contrasts
+from cxprobe.tasks.contrasts.make import contrast_pairs, load_contrasts
 from cxprobe.tasks.contrasts.params import MakeContrasts
 
 WANTED = MakeContrasts(frames=40, shuffled=1)

@@ -1,4 +1,4 @@
-"""The picture of a run and its sentences: every verdict has one, and what the picture shows is what the rates say."""
+"""Plots and sentences: every verdict has one, and what a picture shows is what the rates say."""
 
 from dataclasses import asdict
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ from conftest import ROOT
 from cxprobe.constructions.construction import Construction
 from cxprobe.errors import DataError
 from cxprobe.results.findings import Baseline, Finding, lead_findings
-from cxprobe.results.overview import as_svg, overview, row_names
+from cxprobe.results.plots import as_svg, curves, overview, row_names
 from cxprobe.results.sentences import headline, in_sum, sentence
 from cxprobe.results.verdict import EVERY_VERDICT, SIGNS
 from cxprobe.stats import Estimate
@@ -41,9 +41,9 @@ def test_a_contrast_is_told_with_what_it_is_above_and_the_number_of_frames():
     )
 
 
-def test_what_cannot_be_told_names_which_of_the_two_reasons_and_the_frames_that_would_settle_it():
+def test_an_undecided_contrast_names_which_of_the_two_reasons_and_the_frames_that_would_settle_it():
     assert "it is right in 98 % [87, 100] of 40 frames, and not shown to understand the control" in said(
-        found("cannot_be_told")
+        found("fails_control")
     )
     assert said(found("too_wide")).endswith("and the interval is too wide; some 320 frames would settle it.")
 
@@ -58,7 +58,7 @@ def test_every_verdict_on_every_question_is_a_whole_sentence(key, question):
 
 
 def test_a_question_has_one_rate_on_the_first_page_and_a_contrast_comes_before_others():
-    pairs = found("no_difference", conditions={}, needed=None)
+    pairs = found("no_difference", conditions={}, needed=0)
     few = found("smoke_test", construction="other", conditions={})
     leads = lead_findings([pairs, found(), few, found(model="n"), found(headline=False, question="form")], ["n", "m"])
     assert [(one.model, one.row["verdict"]) for one in leads] == [("n", "knows"), ("m", "knows")]
@@ -116,3 +116,23 @@ def test_a_row_has_an_example_from_the_gloss_below_its_name_but_not_on_a_phone()
     assert rows == {"toy": "Toy\nAnn baked Eve a cake", "other": "Other"}
     assert "Ann baked Eve a cake" in as_svg(overview([found()], rows))
     assert "Ann baked Eve a cake" not in as_svg(overview([found()], rows, narrow=True))
+
+
+def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():
+    rows = [
+        (size, place, kind) for size in (1e6, 1e9, 1e3) for place in ("bias (i)", "changed") for kind in ("ab", "cd")
+    ]
+    table = pd.DataFrame(rows, columns=["size", "place", "kind"])
+    table = table.assign(share=[number / 20 for number in range(12)], low=0.0, high=1.0, n=1200)
+    figure = curves(table, "title", x="size", panels="place", colours="kind", value="share", chance=None)
+    for axes, place in zip(figure.axes, ("bias (i)", "changed"), strict=True):
+        assert axes.get_title() == f"{place}\n(n = 1,200)"
+        found = {line.get_label(): line for line in axes.lines}
+        assert list(found) == ["ab", "cd"]
+        assert len({(line.get_color(), line.get_marker()) for line in found.values()}) == 2
+        for kind, line in found.items():
+            own = table[(table["place"] == place) & (table["kind"] == kind)].set_index("size")["share"]
+            assert dict(zip(line.get_xdata(), line.get_ydata(), strict=True)) == own.to_dict()
+            assert line.get_xdata().tolist() == [1e3, 1e6, 1e9]
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["ab", "cd"]
