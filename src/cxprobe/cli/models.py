@@ -249,7 +249,7 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], are_all: 
     units = rates.loc[rates["measure"] == "contrast", "n"]
     asked = ", ".join(f"{n:g}" for n in sorted(units.unique())) or "no"
     known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in signs)
-    pairs = " or ".join(map(str, sorted(numbers))) or "no"
+    pairs = ", ".join(map(str, sorted(numbers))) or "no"
     if not are_all:
         said.append("A verdict needs --all, since it is corrected over all constructions")
     if (units < FEWEST_FRAMES).any():
