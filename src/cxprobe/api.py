@@ -31,6 +31,8 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm.auto import tqdm
 
 from cxprobe import stats, survey
+from cxprobe.answers import evaluate as evaluate  # a public name
+from cxprobe.answers import joined, numbers
 from cxprobe.constructions import construction_names
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
@@ -98,7 +100,7 @@ class Comparison:
 
     table: pd.DataFrame
     accuracy: Estimate
-    score: ScoreName
+    score: str
     both_orders: Estimate | None = None
 
     def __repr__(self) -> str:
@@ -426,13 +428,7 @@ class LanguageModel(Encoder):
         good_texts, bad_texts = table["context"] + table["good"], table["context"] + table["bad"]
         if same := sum(ids[one] == ids[other] for one, other in zip(good_texts, bad_texts, strict=True)):
             warnings.warn(f"{same} of {len(table)} pairs tie, since both texts have the same tokens", stacklevel=2)
-        table["good_score"], table["bad_score"] = scored["good"].to_numpy(), scored["bad"].to_numpy()
-        table["margin"], table["accuracy"] = margins, stats.credits_of_margins(margins)
-        clustered = _with_clusters(table)
-        in_both = both_orders(clustered) if {"order", FRAME} <= {*table} else clustered[:0]
-        accuracy, both = (rate_by(one, "accuracy", [_ALL]).to_dict("records") for one in (clustered, in_both))
-        rate, *in_both_orders = (estimate_of(row, "accuracy") for row in (*accuracy, *both))
-        return Comparison(table, rate, score, *in_both_orders)
+        return _comparison(table, scored["good"].to_numpy(), scored["bad"].to_numpy(), margins, score)
 
     def fill(self, text: str | Iterable[str], candidates: Iterable[str]) -> pd.DataFrame:
         """Return how probable words are at the mask of a text.
@@ -1029,6 +1025,49 @@ def _surprisals(sentence: int, scores: TokenScores, by: str) -> pd.DataFrame:
         tokens = [scores.text[start:stop] for start, stop in scores.spans]
         columns = {"position": positions, "word": [words[position] for position in positions], "token": tokens}
     return pd.DataFrame({"sentence": sentence, **columns, "surprisal": -sums / log(2), "log_probability": sums})
+
+
+def compare_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> Comparison:
+    """Compare the two texts of each pair by scores that another tool gave them.
+
+    Args:
+        pairs: Columns good, bad and, if there is any, context; see `LanguageModel.compare`.
+        scores: text (the context and what follows it, as one text) and score, such as a log probability in nats; the
+            higher is the more probable. Or id (of the pair), good_score and bad_score.
+
+    Raises:
+        DataError: A text, or a pair, has no score or several, or a score is of no text of a pair; with the rows.
+
+    Example:
+        >>> import cxprobe, pandas as pd
+        >>> pairs = pd.DataFrame({"good": ["She sleeps."], "bad": ["She sleep."]})
+        >>> scores = pd.DataFrame({"text": ["She sleeps.", "She sleep."], "score": [-9.5, -14.25]})
+        >>> cxprobe.compare_scores(pairs, scores).accuracy.value
+        1.0
+    """
+    table = _pairs_to_compare(pairs, None, None)
+    if "text" in scores:
+        wanted = [table["context"] + table[name] for name in ("good", "bad")]
+        texts = pd.DataFrame({"text": pd.concat(wanted).drop_duplicates()}).reset_index(drop=True)
+        of_text = joined(scores, texts, "text").set_index("text")
+        good, bad = (numbers(of_text, "score")[texts].to_numpy() for texts in wanted)
+    else:
+        of_pair = joined(scores, table[["id"]], "id").set_index("id").loc[table["id"]]
+        good, bad = (numbers(of_pair, name).to_numpy() for name in ("good_score", "bad_score"))
+    return _comparison(table, good, bad, good - bad, "the scores given")
+
+
+def _comparison(
+    table: pd.DataFrame, good: NDArray[Any], bad: NDArray[Any], margins: NDArray[np.float64], score: str
+) -> Comparison:
+    """Return the comparison of pairs whose texts have been scored."""
+    credits = stats.credits_of_margins(margins)
+    table = table.assign(good_score=good, bad_score=bad, margin=margins, accuracy=credits)
+    clustered = _with_clusters(table)
+    in_both = both_orders(clustered) if {"order", FRAME} <= {*table} else clustered[:0]
+    accuracy, both = (rate_by(one, "accuracy", [_ALL]).to_dict("records") for one in (clustered, in_both))
+    rate, *in_both_orders = (estimate_of(row, "accuracy") for row in (*accuracy, *both))
+    return Comparison(table, rate, score, *in_both_orders)
 
 
 def _pairs_to_compare(

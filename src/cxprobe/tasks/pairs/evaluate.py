@@ -77,7 +77,7 @@ _COLUMNS = [
 
 
 def pairs_for(member: Member, pairs: pd.DataFrame, asked: Mapping[str, AskedPairs]) -> pd.DataFrame:
-    """Return the pairs of a model: all, or the first of each cell (`PairsParams.models`).
+    """Return the pairs of a model: all, or the first of each cell (pairs.models of params.yaml).
 
     A model that is shown the continuation alone has pairs with a context; on others it would be no baseline.
     """
