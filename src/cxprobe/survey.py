@@ -122,7 +122,12 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
 
 
 def survey_rates(
-    pairs: SurveyedPairs, answers: Mapping[str, pd.DataFrame], members: Sequence[Member], scheme: SchemeName
+    pairs: SurveyedPairs,
+    answers: Mapping[str, pd.DataFrame],
+    members: Sequence[Member],
+    scheme: SchemeName,
+    *,
+    are_all: bool,
 ) -> pd.DataFrame:
     """Return the rates of models and baselines on pairs, each beside the best baseline and the control.
 
@@ -131,6 +136,8 @@ def survey_rates(
         answers: Model -> the scores of the tokens of all texts (`cxprobe.models.texts.token_table`).
         members: The models, and the baselines, which are asked here.
         scheme: How masked models were asked.
+        are_all: Whether these are all constructions: over fewer, p values would be corrected for what happens to be
+            asked, so that there is no verdict.
 
     Returns:
         Columns of `cxprobe.results.schema.RATES`. Contrasts of fewer than `FEWEST_FRAMES` frames have no verdict.
@@ -141,14 +148,16 @@ def survey_rates(
         decided = {model: decide_pairs(form, table, how_of_form(scheme)) for model, table in answers.items()}
         decided |= decided_by_baselines(form, members, SEED)
         of_form = [pair_responses(table).assign(task="pairs", model=model) for model, table in decided.items()]
-        parts.append(with_verdicts(override(_compared(of_form, _FACETS, members), [], members), members))
+        judged = override(_compared(of_form, _FACETS, members), [], members)
+        judged[HAS_VERDICT] &= are_all
+        parts.append(with_verdicts(judged, members))
     if len(pairs.contrasts):
         of_contrasts = [
             contrast_responses(pair_margins(pairs.contrasts, table)).assign(task="contrasts", model=model)
             for model, table in answers.items()
         ]
         judged = with_contrast_verdicts(_compared(of_contrasts, [BY_CONDITION], members))
-        judged[HAS_VERDICT] &= judged["n"] >= FEWEST_FRAMES
+        judged[HAS_VERDICT] &= are_all & (judged["n"] >= FEWEST_FRAMES)
         parts.append(with_verdicts(judged, members))
     rates = pd.concat(parts, ignore_index=True)
     return rates.fillna(dict.fromkeys(facet_columns(rates), ""))
