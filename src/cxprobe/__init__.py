@@ -35,6 +35,8 @@ __all__ = [
     "LanguageModel",
     "baselines_on",
     "compare_constructions",
+    "compare_scores",
+    "evaluate",
     "list_constructions",
     "load",
     "load_encoder",

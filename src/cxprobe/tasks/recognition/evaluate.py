@@ -217,30 +217,11 @@ def figure_by_value(rates: pd.DataFrame, splits: pd.DataFrame, title: str) -> Fi
     return curves(shown, f"{title}\n{note}", x="value", panels="panel", colours="layer", linear=True)
 
 
-def run_extras(rates: pd.DataFrame, member: Member, splits: pd.DataFrame, measured: Path) -> RunExtras:
-    """Return the figure of accuracies by value, and the search over regularisation if there was one.
-
-    Args:
-        rates: The rates of one model on one source of sentences.
-        member: The model; a baseline has no figure by value.
-        splits: Columns feature, split and value of the sentences.
-        measured: The folder with the predictions of the probes, and the trials of a search.
-    """
-    title = f"{member.label}: {rates['construction'].iloc[0]}, {rates['source'].iloc[0]} sentences"
-    figures = {} if member.is_baseline else {"accuracy_per_value": figure_by_value(rates, splits, title)}
-    if not (measured / "trials.parquet").is_file():
-        return RunExtras(figures=figures)
-    trials, best = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
-    figures = {"search": search_curves(trials, best, title), **figures}
-    runs = [_child_run(trial) for trial in trials.to_dict("records")]
-    return RunExtras(tables={"tuned": best}, figures=figures, trials=runs)
-
-
 def search_curves(trials: pd.DataFrame, best: pd.DataFrame, title: str) -> Figure:
     """Draw the accuracy over C of the trials of a search, a panel for each feature.
 
     Args:
-        trials: Of `cxprobe.tasks.recognition.tuning.tune_subsets`.
+        trials: Of `cxprobe.tasks.recognition.probes.tune_subsets`.
         best: The best of each feature and layer.
         title: Of the figure.
     """
@@ -278,7 +259,7 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
 
     def settings(self, source: str) -> Sequence[str]:
         """Return the parts that make, embed and probe."""
-        return self.stage.params.recognition.settings_of(source)
+        return [f"recognition.{part}" for part in (f"make.{source}", "embed", "probe", "tune")]
 
     def _measured(self, member: Member, construction: str, source: str) -> Path:
         return DATA / "measure_recognition" / member.entry / member.inside / construction / source
@@ -313,5 +294,12 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
     def extras(self, rates: pd.DataFrame) -> RunExtras:
         """Return the rates by value of a feature as a picture, and the search over regularisation."""
         model, *place = rates[["model", "construction", "source"]].iloc[0]
-        member, splits = self.members[model], read_table(self.dataset(*place))
-        return run_extras(rates, member, splits, self._measured(member, *place))
+        member, measured = self.members[model], self._measured(self.members[model], *place)
+        title, figures = f"{member.label}: {place[0]}, {place[1]} sentences", dict[str, Figure]()
+        if not member.is_baseline:
+            figures["accuracy_per_value"] = figure_by_value(rates, read_table(self.dataset(*place)), title)
+        if not (measured / "trials.parquet").is_file():
+            return RunExtras(figures=figures)
+        trials, best = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
+        runs = [_child_run(trial) for trial in trials.to_dict("records")]
+        return RunExtras({"tuned": best}, {"search": search_curves(trials, best, title), **figures}, runs)

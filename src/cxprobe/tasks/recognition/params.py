@@ -56,7 +56,8 @@ class MakeRecognition(Closed):
 
     def subsets_of(self, source: SentenceSource) -> Subsets:
         """Return the sizes of the subsets of a source."""
-        return {"generated": self.generated, "balanced": self.balanced, "mined": self.mined}[source]
+        of_source: Subsets = getattr(self, source)
+        return of_source
 
 
 class Embed(Closed):
@@ -151,11 +152,6 @@ class RecognitionParams(TaskSection):
         """Return the constructions, each with a source of its sentences, that a model is asked about."""
         asked = self.models[model] or self.constructions
         return [(name, source) for name, sources in asked.items() for source in sources]
-
-    @staticmethod
-    def settings_of(source: str) -> list[str]:
-        """Return the parts of params.yaml that decide on the numbers of a source."""
-        return [f"recognition.{part}" for part in (f"make.{source}", "embed", "probe", "tune")]
 
 
 class RecognitionStage(TaskParams):
