@@ -166,9 +166,7 @@ def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
         experiments: How many experiments there may be.
         server: The address of MLflow's server.
     """
-    sought = {name: finding.row[name] for name in ("model", "construction", "source")}
-    conditions = [f"params.{name} = '{value}'" for name, value in sought.items()]
-    conditions.append(f"tags.\"{STAGE_TAG}\" = 'evaluate_{finding.task}'")
+    conditions = [f"params.model = '{finding.model}'", f"tags.\"{STAGE_TAG}\" = 'evaluate_{finding.task}'"]
     listed = json.dumps([str(number + 1) for number in range(experiments)])
     search = f"experiments={quote(listed)}&searchFilter={quote(' and '.join(conditions))}"
     return f"{server}/#/compare-experiments/s?{search}"

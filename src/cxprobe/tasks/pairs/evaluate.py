@@ -9,7 +9,7 @@ is not wrong.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,11 +32,9 @@ from cxprobe.tasks.pairs.balance import with_balance
 from cxprobe.tasks.pairs.params import AskedPairs, PairsParams, PairsStage
 from cxprobe.tasks.pairs.sources import (
     FRAME,
-    MADE,
     OWN_PAIRS,
     first_items,
     folder_of,
-    made_file,
     made_files,
     read_made,
     with_units,
@@ -538,6 +536,12 @@ class PairsEvaluation(Evaluation[PairsStage]):
 
     facets = FACETS
     kept = KEPT
+    sections: ClassVar[Mapping[str, str]] = {"form": "form", "words": "replies"}
+    says = (
+        "`form/<construction>`: pairs of which the well-formed text is the more probable one; chance is 50. "
+        "`replies/...`: the one that the model calls so. `pairs/...`: single pairs of meaning, which decide nothing."
+    )
+    settings = ("pairs.score", "pairs.evaluate", "pairs.ask", "pairs.make", "pairs.benchmarks")
 
     def __init__(self, stage: Stage[PairsStage]) -> None:
         """Read the pairs of all sources."""
@@ -564,17 +568,6 @@ class PairsEvaluation(Evaluation[PairsStage]):
                 answers = read_pair_answers(folder / folder_of(source))
                 parts.append(pair_responses(decide_pairs(shown, answers, how), how))
         return pd.concat(parts, ignore_index=True) if parts else None
-
-    def settings(self, source: str) -> Sequence[str]:
-        """Return the parts that make, score and evaluate the pairs of a source."""
-        of_source = f"pairs.benchmarks.{source}" if source in self.section.benchmarks else "pairs.make"
-        return ["pairs.score", "pairs.evaluate", "pairs.ask", of_source]
-
-    def dataset(self, construction: str, source: str) -> Path:
-        """Return the pairs of a construction or benchmark, or the folder of all."""
-        if source in self.section.benchmarks:
-            return MADE / folder_of(source).with_suffix(".parquet")
-        return self.stage.use(MADE if construction == ALL else made_file(construction))
 
     def pooled(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return responses, and those to pairs of meaning or of a benchmark together."""

@@ -51,7 +51,7 @@ BY_TEST_AND_PROMPT = Facet(["prompt", "chain_of_thought", "answerable", "test"],
 FACETS = (
     BY_SETTING,
     Facet(measures=_OF_REPLIES, where=f"deciding and source not in {[*CONTROLS.values()]}", has_verdicts=True),
-    Facet(["shots"], where="deciding", steps=True),
+    Facet(["shots"], where="deciding"),
     BY_PROMPT,
     Facet(["chain_of_thought", "template"], where="deciding and template != ''"),
     Facet(["chain_of_thought", "reading"], where="deciding and reading != ''"),
@@ -408,6 +408,12 @@ class PromptsEvaluation(Evaluation[PromptsStage]):
 
     facets = FACETS
     kept = ("deciding",)
+    says = (
+        "`prompts/<construction>`: questions that are answered rightly, with the fewest solved examples; a guess is "
+        "right in a third. Each number of examples is a child run."
+    )
+    settings = ("prompts.make", "prompts.score", "prompts.evaluate")
+    parts = ("shots", "chain_of_thought", "examples")
 
     def __init__(self, stage: Stage[PromptsStage]) -> None:
         """Read the questions and items of all constructions."""
@@ -421,14 +427,6 @@ class PromptsEvaluation(Evaluation[PromptsStage]):
         """Return the responses by replies, by likelihood or of a baseline."""
         evaluated = evaluate_answers(member, folder, self.made, self.section)
         return prompt_responses(evaluated, self.section.evaluate.score)
-
-    def settings(self, source: str) -> Sequence[str]:
-        """Return the parts that make, measure and evaluate."""
-        return ("prompts.make", "prompts.score", "prompts.evaluate")
-
-    def dataset(self, construction: str, source: str) -> Path:
-        """Return the items of a construction, or the folder of all."""
-        return self.stage.use(MADE if construction == ALL else MADE / construction / "items.parquet")
 
     def rates(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return the rates, whose chance is that of the best constant answer."""

@@ -13,7 +13,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.evaluate import Evaluation, RunExtras
+from cxprobe.results.evaluate import PICTURE, Evaluation, RunExtras
 from cxprobe.results.params import task_members
 from cxprobe.results.plots import curves
 from cxprobe.results.rates import Facet, divided_by, rates_of, with_further
@@ -218,20 +218,25 @@ def figure_by_value(rates: pd.DataFrame, splits: pd.DataFrame, title: str) -> Fi
 
 
 def run_extras(rates: pd.DataFrame, member: Member, splits: pd.DataFrame, measured: Path) -> RunExtras:
-    """Return the figure of accuracies by value, and the search over regularisation if there was one.
+    """Return accuracy by layer and by value, and the search over regularisation if there was one.
 
     Args:
         rates: The rates of one model on one source of sentences.
-        member: The model; a baseline has no figure by value.
+        member: The model.
         splits: Columns feature, split and value of the sentences.
         measured: The folder with the predictions of the probes, and the trials of a search.
     """
     title = f"{member.label}: {rates['construction'].iloc[0]}, {rates['source'].iloc[0]} sentences"
-    figures = {} if member.is_baseline else {"accuracy_per_value": figure_by_value(rates, splits, title)}
+    by_layer = pd.concat([divided_by(rates, "layer"), divided_by(rates, "feature", "layer")])
+    drawn = by_layer[by_layer["measure"] == "accuracy"].rename(columns={"value": "accuracy"})
+    drawn[_LAYER] = drawn["layer"].astype(int)
+    drawn["feature"] = drawn["feature"].replace({TOGETHER: "all features"})
+    how: Any = {"x": _LAYER, "panels": "feature", "colours": "source", "linear": True}
+    figures = {PICTURE: curves(drawn, title, **how), "accuracy_per_value": figure_by_value(rates, splits, title)}
     if not (measured / "trials.parquet").is_file():
         return RunExtras(figures=figures)
     trials, best = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
-    figures = {"search": search_curves(trials, best, title), **figures}
+    figures["search"] = search_curves(trials, best, title)
     runs = [_child_run(trial) for trial in trials.to_dict("records")]
     return RunExtras(tables={"tuned": best}, figures=figures, trials=runs)
 
@@ -265,20 +270,18 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
     """What the probes of models predict."""
 
     facets = FACETS
+    says = (
+        "`recognition/<construction>`: test sentences whose label the probe of the middle layer finds; chance is 50. "
+        "The probes of each construction and source of sentences are a child run, with their curves over layers."
+    )
+    settings = ("recognition.make", "recognition.embed", "recognition.probe", "recognition.tune")
+    parts = ("construction", "source")
 
     def __init__(self, stage: Stage[RecognitionStage]) -> None:
         """Note the models, and which constructions are placebos."""
         super().__init__(stage)
         self.members = {member.slug: member for member in task_members(stage.params)}
         self.placebos = [name for name in stage.params.recognition.constructions if load_construction(name).placebo]
-
-    def dataset(self, construction: str, source: str) -> Path:
-        """Return the file of the subsets."""
-        return self.stage.use(DATA / "make_recognition" / construction / source / "splits.parquet")
-
-    def settings(self, source: str) -> Sequence[str]:
-        """Return the parts that make, embed and probe."""
-        return self.stage.params.recognition.settings_of(source)
 
     def _measured(self, member: Member, construction: str, source: str) -> Path:
         return DATA / "measure_recognition" / member.entry / member.inside / construction / source
@@ -313,5 +316,6 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
     def extras(self, rates: pd.DataFrame) -> RunExtras:
         """Return the rates by value of a feature as a picture, and the search over regularisation."""
         model, *place = rates[["model", "construction", "source"]].iloc[0]
-        member, splits = self.members[model], read_table(self.dataset(*place))
+        file = self.stage.use(DATA.joinpath("make_recognition", *place, "splits.parquet"))
+        member, splits = self.members[model], read_table(file)
         return run_extras(rates, member, splits, self._measured(member, *place))

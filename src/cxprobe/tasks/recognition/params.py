@@ -152,11 +152,6 @@ class RecognitionParams(TaskSection):
         asked = self.models[model] or self.constructions
         return [(name, source) for name, sources in asked.items() for source in sources]
 
-    @staticmethod
-    def settings_of(source: str) -> list[str]:
-        """Return the parts of params.yaml that decide on the numbers of a source."""
-        return [f"recognition.{part}" for part in (f"make.{source}", "embed", "probe", "tune")]
-
 
 class RecognitionStage(TaskParams):
     """The sections of params.yaml that the stages of recognition read."""
