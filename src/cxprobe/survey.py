@@ -21,11 +21,11 @@ from cxprobe.models.params import (
     UnigramModel,
 )
 from cxprobe.models.texts import Pair, pair_table, pairs_of, token_table, without_gaps
-from cxprobe.results.comparisons import compare, with_baselines
+from cxprobe.results.comparisons import COMPARISON, GROUP, MODELS, compare, compare_contrasts, with_baselines
 from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
 from cxprobe.results.schema import HAS_VERDICT, facet_columns
-from cxprobe.results.verdict import FEWEST_FRAMES, with_verdicts
+from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES, with_verdicts
 from cxprobe.seeding import SEED
 from cxprobe.tasks.contrasts.contrast import pair_margins
 from cxprobe.tasks.contrasts.evaluate import BY_CONDITION, contrast_responses, with_contrast_verdicts
@@ -126,8 +126,8 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
 
 def survey_rates(
     pairs: SurveyedPairs, answers: Mapping[str, pd.DataFrame], members: Sequence[Member], scheme: SchemeName
-) -> pd.DataFrame:
-    """Return the rates of models and baselines on pairs, each beside the best baseline and the control.
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rates of models and baselines on pairs, and the paired differences of every two models.
 
     Args:
         pairs: What `survey_pairs` returns.
@@ -136,16 +136,20 @@ def survey_rates(
         scheme: How masked models were asked.
 
     Returns:
-        Columns of `cxprobe.results.schema.RATES`. Contrasts of fewer than `FEWEST_FRAMES` frames have no verdict.
+        Columns of `cxprobe.results.schema.RATES`, each rate beside the best baseline and the control; contrasts of
+        fewer than `FEWEST_FRAMES` frames have no verdict. And those of `cxprobe.results.comparisons.COMPARISON`, of
+        form in shares and of contrasts in nats.
     """
-    parts = []
+    parts, compared = [], []
     if len(pairs.form):
         how = EvaluationConfig(OWN_PAIRS, scheme, SCORE_OF_FORM, [SCORE_OF_FORM])
         decided = {model: decide_pairs(pairs.form, of_model, how) for model, of_model in answers.items()}
         decided |= decided_by_baselines(pairs.form, members, how, SEED)
         of_form = [pair_responses(table, how).assign(task="pairs", model=model) for model, table in decided.items()]
         responses = pd.concat(of_form, ignore_index=True)
-        rates = with_baselines(rates_of(responses, _FACETS), compare(responses, _FACETS, members, {}, _TESTED))
+        comparisons = compare(responses, _FACETS, members, {}, _TESTED)
+        compared.append(comparisons[comparisons["compares"] == MODELS])
+        rates = with_baselines(rates_of(responses, _FACETS), comparisons)
         parts.append(with_verdicts(override(rates, [], members), members))
     if len(pairs.contrasts):
         of_contrasts = [
@@ -153,9 +157,12 @@ def survey_rates(
             for model, of_model in answers.items()
         ]
         responses = pd.concat(of_contrasts, ignore_index=True)
-        none_compared = compare(responses, [BY_CONDITION], members, {}, _TESTED)
-        judged = with_contrast_verdicts(with_baselines(rates_of(responses, [BY_CONDITION]), none_compared))
+        comparisons = compare_contrasts(responses, members, {})
+        compared.append(comparisons)
+        judged = with_contrast_verdicts(with_baselines(rates_of(responses, [BY_CONDITION]), comparisons))
         judged[HAS_VERDICT] &= judged["n"] >= FEWEST_FRAMES
         parts.append(with_verdicts(judged, members))
     rates = pd.concat(parts, ignore_index=True)
-    return rates.fillna(dict.fromkeys(facet_columns(rates), ""))
+    differences = pd.concat(compared, ignore_index=True)
+    place = [*GROUP, *differences.columns.intersection([CONDITION])]
+    return rates.fillna(dict.fromkeys(facet_columns(rates), "")), differences[[*place, *COMPARISON]]

@@ -218,8 +218,7 @@ def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
     parsed = SearchUtils.parse_search_filter(address.partition("searchFilter=")[2])
     assert {(one["type"], one["key"], one["value"]) for one in parsed} == {
         ("parameter", "model", "mlm"),
-        ("parameter", "construction", "toy"),
-        ("parameter", "source", "own"),
+        ("tag", "role", "part"),
         ("tag", "dvc.stage", "evaluate_pairs"),
     }
 

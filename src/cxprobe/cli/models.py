@@ -143,9 +143,10 @@ def compare(
         folder = _constructions_of(what)
     import pandas as pd
 
-    from cxprobe import compare_constructions, load  # PyTorch, after what is asked about has been read
+    from cxprobe import Survey, load  # PyTorch, after what is asked about has been read
 
-    lms = (load(name, revision=revision, dtype=dtype, device=device) for name in model)
+    # All of them, since one that cannot be loaded must not cost the work on another.
+    lms = [load(name, revision=revision, dtype=dtype, device=device) for name in model]
     if is_file:
         tables = []
         for lm in lms:
@@ -154,13 +155,22 @@ def compare(
                 print(f"{lm.name}:", file=stream)
             _print_comparison(result, by, stream)
             tables.append(result.table.assign(model=lm.name) if len(model) > 1 else result.table)
-        written = pd.concat(tables, ignore_index=True)
-    else:
-        names = [what] if what else None
-        written = compare_constructions([*lms], names, frames=frames, scheme=scheme, bos=bos, folder=folder)
-        _print_constructions(written, model, frames, stream)
-    if output is not None:
-        write_table_as(written, output)
+        if output is not None:
+            write_table_as(pd.concat(tables, ignore_index=True), output)
+        return
+    survey = Survey(lms, [what] if what else None, frames=frames, scheme=scheme, bos=bos, folder=folder)
+    print(f"about {survey.seconds / 60:.1f} minutes, as a short trial tells", file=sys.stderr)
+    for lm in lms:
+        survey.measure(lm)
+        rates = survey.rates()
+        _print_model(rates, lm.name, stream)
+        if output not in (None, "-"):
+            write_table_as(rates, output)
+    if len(lms) > 1:
+        _print_differences(survey.differences(), stream)
+    _print_legend(rates, frames, stream)
+    if output == "-":
+        write_table_as(rates, output)
 
 
 def _constructions_of(name: str) -> Path:
@@ -204,13 +214,12 @@ def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: Te
 _HEAD = ("construction", "form", "best baseline", "meaning", "less", "control")
 
 
-def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: int, stream: TextIO) -> None:
-    """Print the rates of constructions, a table a model, and how to read them."""
+def _print_model(rates: "pd.DataFrame", model: str, stream: TextIO) -> None:
+    """Print the rates of constructions of a model."""
     from cxprobe.results.findings import estimate_of
     from cxprobe.results.rates import divided_by
-    from cxprobe.results.verdict import BESIDE_CONTROL, FEWEST_FRAMES, VERDICTS
+    from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
     from cxprobe.results.words import with_interval
-    from cxprobe.survey import ITEMS_OF_FORM
 
     undivided = divided_by(rates), divided_by(rates, "condition")
     at = {
@@ -218,46 +227,75 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
         for table in undivided
         for row in table.to_dict("records")
     }
-    signs, said = set[str](), list[str]()
-    for model in models:
-        lines: list[Sequence[str]] = [_HEAD]
-        above = []
-        for name in dict.fromkeys(rates["construction"].str.removesuffix("-form")):
+    lines: list[Sequence[str]] = [_HEAD]
+    above = []
+    for name in dict.fromkeys(rates["construction"].str.removesuffix("-form")):
+        cells = ["", "", "", "", ""]
+        if form := at.get((model, f"{name}-form", "", "accuracy")) or at.get((model, name, "", "accuracy")):
+            best = at.get((form["baseline"], form["construction"], "", "accuracy"))
+            cells[0] = f"{with_interval(estimate_of(form))} {VERDICTS[form['verdict']].sign}"
+            cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
+        if meaning := at.get((model, name, "construction", "contrast")):
+            less = at[model, name, f"less_{meaning['baseline']}", "contrast"]
+            contrasts = [estimate_of(row) for row in (meaning, less, at[model, name, "control", "contrast"])]
+            nats = [with_interval(one, digits=".2f", factor=1) for one in contrasts]
+            cells[2:] = [re.sub(r"\b0\.", ".", one) for one in nats]
+            cells[3] += f" {meaning['baseline']}"
+            if min(one.low for one in contrasts) > 0:
+                above.append(name)
+            if verdict := at[model, name, "construction", "above_zero"]["verdict"]:
+                cells.append(BESIDE_CONTROL[verdict].words)
+        lines.append((name, *cells))
+    print(f"{model}:", file=stream)
+    print_table(lines, texts=len(_HEAD), stream=stream)
+    said = f"the intervals of meaning, less and control are above 0 in: {', '.join(above) or 'none'}\n"
+    print(f"{model}: {said}", file=stream, flush=True)
+
+
+def _print_differences(differences: "pd.DataFrame", stream: TextIO) -> None:
+    """Print the paired differences of every two models, with the p values of Holm."""
+    from cxprobe.results.findings import estimate_of
+    from cxprobe.results.words import with_interval
+
+    rows = differences.fillna({"condition": ""}) if "condition" in differences else differences.assign(condition="")
+    for (first, second), of_two in rows.groupby(["first", "second"], sort=False):
+        lines: list[Sequence[str]] = [("construction", "form", "p", "meaning", "p", "less neutral")]
+        at = {(row["task"], row["construction"], row["condition"]): row for row in of_two.to_dict("records")}
+        for name in dict.fromkeys(of_two["construction"].str.removesuffix("-form")):
+            form = at.get(("pairs", f"{name}-form", "")) or at.get(("pairs", name, ""))
             cells = ["", "", "", "", ""]
-            if form := at.get((model, f"{name}-form", "", "accuracy")) or at.get((model, name, "", "accuracy")):
-                best = at.get((form["baseline"], form["construction"], "", "accuracy"))
-                cells[0] = f"{with_interval(estimate_of(form))} {VERDICTS[form['verdict']].sign}"
-                cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
-                signs.add(form["verdict"])
-            if meaning := at.get((model, name, "construction", "contrast")):
-                less = at[model, name, f"less_{meaning['baseline']}", "contrast"]
-                contrasts = [estimate_of(row) for row in (meaning, less, at[model, name, "control", "contrast"])]
-                nats = [with_interval(one, digits=".2f", factor=1) for one in contrasts]
-                cells[2:] = [re.sub(r"\b0\.", ".", one) for one in nats]
-                cells[3] += f" {meaning['baseline']}"
-                if min(one.low for one in contrasts) > 0:
-                    above.append(name)
-                if verdict := at[model, name, "construction", "above_zero"]["verdict"]:
-                    cells.append(BESIDE_CONTROL[verdict].words)
+            if form:
+                cells[:2] = with_interval(estimate_of(form, "difference"), digits="+.0f"), f"{form['p_holm']:.3f}"
+            if meaning := at.get(("contrasts", name, "construction")):
+                less = at["contrasts", name, "less_neutral"]
+                nats = [
+                    with_interval(estimate_of(one, "difference"), digits="+.2f", factor=1) for one in (meaning, less)
+                ]
+                cells[2:] = nats[0], f"{meaning['p_holm']:.3f}", nats[1]
             lines.append((name, *cells))
-        print(f"{model}:", file=stream)
-        print_table(lines, texts=len(_HEAD), stream=stream)
-        said.append(f"{model}: the intervals of meaning, less and control are above 0 in: {', '.join(above) or 'none'}")
+        print(f"{first} less {second}, on the same items (p: Holm over constructions):", file=stream)
+        print_table(lines, texts=1, stream=stream)
+
+
+def _print_legend(rates: "pd.DataFrame", frames: int, stream: TextIO) -> None:
+    """Print how the tables are read."""
+    from cxprobe.results.verdict import FEWEST_FRAMES, VERDICTS
+    from cxprobe.survey import ITEMS_OF_FORM
+
+    of_form = {*rates.loc[(rates["task"] == "pairs") & (rates["measure"] == "accuracy"), "verdict"]}
     units = rates.loc[rates["measure"] == "contrast", "n"]
     asked = ", ".join(f"{n:g}" for n in sorted(units.unique())) or "no"
-    known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in signs)
-    if (units < FEWEST_FRAMES).any():
-        said.append(f"A verdict takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}")
+    known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in of_form)
     print(
         f"\nform: % of the pairs of {ITEMS_OF_FORM * frames} items that are right, chance 50 [95 % interval]\n"
         f"  {known}; not corrected for the number of constructions\n"
         f"meaning: nats toward what the construction means, preferences cancelled, {asked} frames\n"
         "less: meaning less that of a neutral sentence, or of the same words without the construction: the nearer\n"
         "control: the same where the meaning is said in plain words",
-        *said,
-        sep="\n",
         file=stream,
     )
+    if (units < FEWEST_FRAMES).any():
+        print(f"A verdict takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}", file=stream)
 
 
 def print_table(lines: Sequence[Sequence[str]], texts: int, stream: TextIO | None = None) -> None:

@@ -115,6 +115,12 @@ class Evaluation(Generic[P]):
         """Return responses, and those of all constructions together, as of `cxprobe.results.rates.ALL`."""
         return with_all(responses)
 
+    def comparisons(
+        self, responses: pd.DataFrame, members: Sequence[Member], series: Mapping[str, Series]
+    ) -> pd.DataFrame:
+        """Return the paired differences of models on the same items of what `pooled` returns."""
+        return compare(responses, self.facets, members, series, self.stage.params.report.tested)
+
     def rates(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return the rates, as of `cxprobe.results.rates.rates_of`, of what `pooled` returns."""
         return rates_of(responses, self.facets)
@@ -158,7 +164,7 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
     write_responses(responses, [*columns_of(task.facets), *task.kept], stage.data / "responses.parquet")
     divided = task.pooled(responses)
     series = series_of(stage.params.models, stage.params.of_task.models)
-    comparisons = compare(divided, task.facets, members, series, report.tested)
+    comparisons = task.comparisons(divided, members, series)
     write_table(comparisons, stage.data / "comparisons.parquet", optional=COMPARED)
     rates = with_baselines(task.rates(divided), comparisons)
     ordered = _in_order(task.decided(rates), members)

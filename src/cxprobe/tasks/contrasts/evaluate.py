@@ -1,14 +1,15 @@
 """Contrasts evaluated: the contrast of each frame and condition, and the verdict on each construction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
-from cxprobe.models.params import ContinuationAlone, Member
+from cxprobe.models.params import ContinuationAlone, Member, Series
 from cxprobe.models.texts import read_pair_answers
+from cxprobe.results.comparisons import compare_contrasts
 from cxprobe.results.evaluate import Evaluation
 from cxprobe.results.findings import estimate_of
 from cxprobe.results.rates import ALL, Facet
@@ -49,6 +50,12 @@ class ContrastsEvaluation(Evaluation[ContrastsStage]):
         else:
             margins = pair_margins(pairs, answers)
         return contrast_responses(margins)
+
+    def comparisons(
+        self, responses: pd.DataFrame, members: Sequence[Member], series: Mapping[str, Series]
+    ) -> pd.DataFrame:
+        """Return the paired differences of contrasts, frame by frame."""
+        return compare_contrasts(responses, members, series)
 
     def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
         """Return rates with the verdict on each construction."""
