@@ -183,16 +183,6 @@ def test_every_pair_is_asked_about_in_both_orders(outcomes):
     assert set(replies.groupby("pair")["gold"].agg("".join)) == {"AB"}
 
 
-def test_a_series_of_models_is_a_run_with_steps(outcomes):
-    runs = [one for one in outcomes["evaluate"].runs if one.facts.kind == "series"]
-    metrics = {one.model: one.metrics for one in outcomes["evaluate"].runs}
-    [training] = runs
-    for name, points in training.series.items():
-        assert points == [(int(at), metrics[model][name]) for model, at in SERIES.items() if name in metrics[model]]
-    assert (training.model, training.role) == ("training", "series")
-    assert training.series
-
-
 def test_all_models_stand_side_by_side_in_one_table(outcomes):
     tables, made = outcomes["evaluate"].tables, outcomes["make"].tables
     rates = tables["rates"]

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from cxprobe.results.evaluate import (
     metrics_of,
     metrics_of_part,
     named_answers,
+    series_runs,
 )
 from cxprobe.results.findings import findings_in
 from cxprobe.results.rates import Facet
@@ -173,6 +175,16 @@ def test_a_source_is_named_where_a_question_has_several(stage):
     answers = [of_toy(), of_toy(source="mined", model="n"), of_toy(question="meaning")]
     named = named_answers(pd.DataFrame(answers), Judged(stage))
     assert named["name"].tolist() == ["meaning/c", "pairs/c own", "pairs/c mined"]
+
+
+def test_a_series_is_one_run_whose_metrics_are_curves_over_its_quantity(stage):
+    (stage.data.parent / "make_pairs").mkdir(parents=True)
+    Judged.facets = [Facet()]
+    answers = [of_toy(model=model, value=value) for model, value in (("late", 0.75), ("early", 0.25), ("other", 1))]
+    series = {"training": SimpleNamespace(axis="training_tokens", models={"early": 10.0, "late": 20.0})}
+    [run] = series_runs(pd.DataFrame(answers), Judged(stage), series)
+    assert run.series == {"pairs/mean": [(10, 25), (20, 75)], "pairs/c": [(10, 25), (20, 75)]}
+    assert (run.role, run.model, [*run.figures]) == ("series", "training", ["1_overview"])
 
 
 def test_the_metrics_of_a_part_are_what_decides_and_the_others_by_the_values_of_facets():
