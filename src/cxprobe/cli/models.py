@@ -117,7 +117,7 @@ def compare(
 ) -> None:
     """Say what a model expects: of the form and meaning of constructions, or in how many pairs of a file it is right.
 
-    `--all` takes a minute with SmolLM2 on two cores, and a line before the start says how long these models take. Pairs of a file with the columns frame and condition are
+    `--all` takes a minute with SmolLM2 on two cores; a line before the start says how long these models take. Pairs of a file with the columns frame and condition are
     contrasts too, see docs/verdicts.md.
     """
     from cxprobe.files.texts import read_texts, refuse_unwritable, require_texts, write_table_as
