@@ -11,8 +11,8 @@ from cxprobe.constructions.people import People
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.files.schema import Closed
 from cxprobe.labels import Label
-from cxprobe.tasks.contrasts.frames import ContrastsFile
-from cxprobe.tasks.interventions.sentences import InterventionsFile, NeutralSentences
+from cxprobe.tasks.contrasts.make import ContrastsFile
+from cxprobe.tasks.interventions.make import InterventionsFile, NeutralSentences
 from cxprobe.tasks.pairs.frames import PairsFile
 from cxprobe.tasks.prompts.items import ConstructionItems
 from cxprobe.tasks.scenarios.rules import Scenarios

@@ -39,12 +39,9 @@ SHOWN |= {f"{EXAMPLES}/{file}": f"reference/formats.md#{file.replace('.', '')}" 
 SHOWN[f"{EXAMPLES}/form_pairs.yaml"] = "reference/formats.md#pairsyaml"
 # Whose docstrings say what the columns of tables hold.
 COLUMNS = (
-    "tasks.pairs.make.BuiltPairs",
-    "tasks.pairs.evaluate.EvaluationConfig",
     "tasks.recognition.make.DrawnSubsets",
     "tasks.recognition.probes.Predictions",
-    "tasks.prompts.items.Inference",
-    "tasks.prompts.items.Reasoning",
+    "tasks.prompts.items.Item",
     "results.comparisons.compare_models",
 )
 STATISTICS = """\
@@ -188,9 +185,11 @@ def describe_results(folder: Path) -> str:
     for path in sorted(folder.glob("*.tsv")):
         with path.open(newline="") as file:
             for row in csv.DictReader(file, delimiter="\t"):
-                if list(row) != SENT or not all(re.fullmatch(r"[\d.]+", row[name]) for name in ("ours", "low", "high")):
+                if list(row) != SENT or not all(
+                    re.fullmatch(r"-?[\d.]+", row[name]) for name in ("ours", "low", "high")
+                ):
                     raise ValueError(
-                        f"{path}: expected the columns {', '.join(SENT)}, with ours, low and high in percent"
+                        f"{path}: expected the columns {', '.join(SENT)}, and numbers in ours, low and high"
                     )
                 shown = f"{row['ours']} [{row['low']}, {row['high']}]"
                 cells = {name: cell for name, cell in row.items() if name not in ("low", "high")} | {"ours": shown}

@@ -36,6 +36,8 @@ __all__ = [
     "Survey",
     "baselines_on",
     "compare_constructions",
+    "compare_scores",
+    "evaluate",
     "list_constructions",
     "load",
     "load_encoder",

@@ -33,6 +33,8 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm.auto import tqdm
 
 from cxprobe import stats, survey
+from cxprobe.answers import evaluate as evaluate  # a public name
+from cxprobe.answers import joined, numbers
 from cxprobe.constructions import construction_names
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
@@ -71,11 +73,10 @@ from cxprobe.seeding import SEED, generator_for
 from cxprobe.stats import CLUSTER, UNIT, Estimate, cluster_columns, clusters_by, rate_by
 from cxprobe.tasks.contrasts.contrast import frame_contrasts
 from cxprobe.tasks.pairs import benchmarks
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders
+from cxprobe.tasks.pairs.evaluate import FRAME, both_orders, with_units
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import FORM, MakePairs, PerCell, ScoreName
-from cxprobe.tasks.pairs.sources import FRAME, OWN_PAIRS, with_units
 from cxprobe.text import WORD_MASK
 
 if TYPE_CHECKING:
@@ -420,12 +421,7 @@ class LanguageModel(Encoder):
         good_texts, bad_texts = table["context"] + table["good"], table["context"] + table["bad"]
         if same := sum(ids[one] == ids[other] for one, other in zip(good_texts, bad_texts, strict=True)):
             warnings.warn(f"{same} of {len(table)} pairs tie, since both texts have the same tokens", stacklevel=2)
-        table["good_score"], table["bad_score"] = scored["good"].to_numpy(), scored["bad"].to_numpy()
-        table["margin"], table["accuracy"] = margins, stats.credits_of_margins(margins)
-        clustered = _with_clusters(table)
-        in_both = both_orders(clustered) if {"order", FRAME} <= {*table} else clustered[:0]
-        accuracy, both = (rate_by(one, "accuracy", [_ALL]).to_dict("records") for one in (clustered, in_both))
-        return Comparison(table, *(estimate_of(row, "accuracy") for row in (*accuracy, *both)))
+        return _comparison(table, scored["good"].to_numpy(), scored["bad"].to_numpy(), margins)
 
     def fill(self, text: str | Iterable[str], candidates: Iterable[str]) -> pd.DataFrame:
         """Return how probable words are at the mask of a text.
@@ -726,8 +722,7 @@ def baselines_on(
         1.0
     """
     table = _pairs_to_compare(good, bad, context)
-    how = EvaluationConfig(OWN_PAIRS, "pll", survey.SCORE_OF_FORM, [survey.SCORE_OF_FORM])
-    decided = survey.decided_by_baselines(table, survey.simple_baselines(_NGRAMS), how, seed=0)
+    decided = survey.decided_by_baselines(table, survey.simple_baselines(_NGRAMS), seed=0)
     rows = pd.concat([_with_clusters(of).assign(baseline=slug) for slug, of in decided.items()], ignore_index=True)
     rates = rate_by(rows, "accuracy", ["baseline"])
     return rates.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
@@ -781,7 +776,7 @@ def minimal_pairs(
         pairs_per_condition=cells,
         pseudowords=pseudowords,
     )
-    return build_pairs(construction, content, people, settings, seed).pairs
+    return build_pairs(construction, content, people, settings, seed)
 
 
 def sentences(
@@ -1071,6 +1066,46 @@ def _surprisals(sentence: int, scores: TokenScores, by: str) -> pd.DataFrame:
         tokens = [scores.text[start:stop] for start, stop in scores.spans]
         columns = {"position": positions, "word": [words[position] for position in positions], "token": tokens}
     return pd.DataFrame({"sentence": sentence, **columns, "surprisal": -sums / log(2), "log_probability": sums})
+
+
+def compare_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> Comparison:
+    """Compare the two texts of each pair by scores that another tool gave them.
+
+    Args:
+        pairs: Columns good, bad and, if there is any, context; see `LanguageModel.compare`.
+        scores: text (the context and what follows it, as one text) and score, such as a log probability in nats; the
+            higher is the more probable. Or id (of the pair), good_score and bad_score.
+
+    Raises:
+        DataError: A text, or a pair, has no score or several, or a score is of no text of a pair; with the rows.
+
+    Example:
+        >>> import cxprobe, pandas as pd
+        >>> pairs = pd.DataFrame({"good": ["She sleeps."], "bad": ["She sleep."]})
+        >>> scores = pd.DataFrame({"text": ["She sleeps.", "She sleep."], "score": [-9.5, -14.25]})
+        >>> cxprobe.compare_scores(pairs, scores).accuracy.value
+        1.0
+    """
+    table = _pairs_to_compare(pairs, None, None)
+    if "text" in scores:
+        wanted = [table["context"] + table[name] for name in ("good", "bad")]
+        texts = pd.DataFrame({"text": pd.concat(wanted).drop_duplicates()}).reset_index(drop=True)
+        of_text = joined(scores, texts, "text").set_index("text")
+        good, bad = (numbers(of_text, "score")[texts].to_numpy() for texts in wanted)
+    else:
+        of_pair = joined(scores, table[["id"]], "id").set_index("id").loc[table["id"]]
+        good, bad = (numbers(of_pair, name).to_numpy() for name in ("good_score", "bad_score"))
+    return _comparison(table, good, bad, good - bad)
+
+
+def _comparison(table: pd.DataFrame, good: NDArray[Any], bad: NDArray[Any], margins: NDArray[np.float64]) -> Comparison:
+    """Return the comparison of pairs whose texts have been scored."""
+    credits = stats.credits_of_margins(margins)
+    table = table.assign(good_score=good, bad_score=bad, margin=margins, accuracy=credits)
+    clustered = _with_clusters(table)
+    in_both = both_orders(clustered) if {"order", FRAME} <= {*table} else clustered[:0]
+    accuracy, both = (rate_by(one, "accuracy", [_ALL]).to_dict("records") for one in (clustered, in_both))
+    return Comparison(table, *(estimate_of(row, "accuracy") for row in (*accuracy, *both)))
 
 
 def _pairs_to_compare(

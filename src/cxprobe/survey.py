@@ -20,7 +20,7 @@ from cxprobe.models.params import (
     SchemeName,
     UnigramModel,
 )
-from cxprobe.models.texts import Pair, pair_table, pairs_of, token_table, without_gaps
+from cxprobe.models.texts import Pair, pair_table, pairs_of, without_gaps
 from cxprobe.results.comparisons import COMPARISON, GROUP, MODELS, compare, compare_contrasts, with_baselines
 from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
@@ -29,20 +29,24 @@ from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES, with_verdicts
 from cxprobe.seeding import SEED
 from cxprobe.tasks.contrasts.contrast import pair_margins
 from cxprobe.tasks.contrasts.evaluate import BY_CONDITION, contrast_responses, with_contrast_verdicts
-from cxprobe.tasks.contrasts.frames import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
+from cxprobe.tasks.contrasts.make import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
 from cxprobe.tasks.contrasts.params import MakeContrasts
-from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, decide_pairs, override, pair_responses
+from cxprobe.tasks.pairs.evaluate import FACETS, decide_pairs, override, pair_responses
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs
-from cxprobe.tasks.pairs.params import FORM, MakePairs, PerCell
-from cxprobe.tasks.pairs.sources import OWN_PAIRS
+from cxprobe.tasks.pairs.params import FORM, EvaluatePairs, MakePairs, PerCell, ScoreName
 
-SCORE_OF_FORM = "per_token"
+SCORE_OF_FORM: ScoreName = "per_token"
 """What decides pairs of form, as in the presets."""
 ITEMS_OF_FORM = 4
 """Items of form for each frame of contrasts: they are short, and a rate of few of them says little."""
 _FACETS = [facet for facet in FACETS if {*facet.columns} <= {"variant", "sentence"}]
 _TESTED = Families(random_weights=False, best_baseline=True, neighbours=False, models=[])
+
+
+def how_of_form(scheme: SchemeName) -> EvaluatePairs:
+    """Return how pairs of form are decided."""
+    return EvaluatePairs(scheme=scheme, score=SCORE_OF_FORM, scores=[SCORE_OF_FORM])
 
 
 def simple_baselines(ngrams: Path) -> list[Member]:
@@ -63,17 +67,10 @@ def simple_baselines(ngrams: Path) -> list[Member]:
     return [Member(slug, spec, slug) for slug, spec in specs.items()]
 
 
-def decided_by_baselines(
-    pairs: pd.DataFrame, members: Sequence[Member], how: EvaluationConfig, seed: int
-) -> dict[str, pd.DataFrame]:
+def decided_by_baselines(pairs: pd.DataFrame, members: Sequence[Member], seed: int) -> dict[str, pd.DataFrame]:
     """Return the decisions of each baseline among some models on pairs, see `decide_pairs`."""
-    decided = {}
-    for member in members:
-        if member.is_baseline:
-            answers = baseline_answers(member, pairs_of(pairs), seed)
-            table = answers if isinstance(answers, pd.DataFrame) else token_table(answers)
-            decided[member.slug] = decide_pairs(pairs, table, how)
-    return decided
+    answers = {one.slug: baseline_answers(one, pairs_of(pairs), seed) for one in members if one.is_baseline}
+    return {slug: decide_pairs(pairs, table, how_of_form("pll")) for slug, table in answers.items()}
 
 
 def surveyed_constructions(constructions: Path) -> list[str]:
@@ -113,7 +110,7 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
         entries = [entry for entry in (name, name + FORM) if pairs_file(entry, constructions).is_file()]
         contents = {entry: load_pairs(entry, people, constructions) for entry in entries}
         of_form = {entry: content for entry, content in contents.items() if content.tests == "form"}
-        form += [build_pairs(entry, content, people, make, SEED).pairs for entry, content in of_form.items()]
+        form += [build_pairs(entry, content, people, make, SEED) for entry, content in of_form.items()]
         if contrasts_file(name, constructions).is_file():
             contrasts = load_contrasts(name, people, constructions)
             of_contrasts.append(pair_table(contrast_pairs(name, contrasts, people, wanted, SEED)))
@@ -142,10 +139,10 @@ def survey_rates(
     """
     parts, compared = [], []
     if len(pairs.form):
-        how = EvaluationConfig(OWN_PAIRS, scheme, SCORE_OF_FORM, [SCORE_OF_FORM])
-        decided = {model: decide_pairs(pairs.form, of_model, how) for model, of_model in answers.items()}
-        decided |= decided_by_baselines(pairs.form, members, how, SEED)
-        of_form = [pair_responses(table, how).assign(task="pairs", model=model) for model, table in decided.items()]
+        form = pairs.form.assign(source=pairs.form["words"])
+        decided = {model: decide_pairs(form, table, how_of_form(scheme)) for model, table in answers.items()}
+        decided |= decided_by_baselines(form, members, SEED)
+        of_form = [pair_responses(table).assign(task="pairs", model=model) for model, table in decided.items()]
         responses = pd.concat(of_form, ignore_index=True)
         comparisons = compare(responses, _FACETS, members, {}, _TESTED)
         compared.append(comparisons[comparisons["compares"] == MODELS])
@@ -153,8 +150,8 @@ def survey_rates(
         parts.append(with_verdicts(override(rates, [], members), members))
     if len(pairs.contrasts):
         of_contrasts = [
-            contrast_responses(pair_margins(pairs.contrasts, of_model)).assign(task="contrasts", model=model)
-            for model, of_model in answers.items()
+            contrast_responses(pair_margins(pairs.contrasts, table)).assign(task="contrasts", model=model)
+            for model, table in answers.items()
         ]
         responses = pd.concat(of_contrasts, ignore_index=True)
         comparisons = compare_contrasts(responses, members, {})

@@ -7,7 +7,7 @@ import pytest
 import cxprobe
 from conftest import ROOT
 from cxprobe.constructions.people import load_people
-from cxprobe.tasks.contrasts.frames import contrast_pairs, load_contrasts
+from cxprobe.tasks.contrasts.make import contrast_pairs, load_contrasts
 from cxprobe.tasks.contrasts.params import MakeContrasts
 
 PAGE = (ROOT / "docs" / "verdicts.md").read_text()

@@ -73,10 +73,20 @@ def test_the_counts_of_the_heading_are_those_of_the_paragraph():
     )
 
 
-def test_the_picture_has_a_row_a_construction_and_a_panel_a_question_and_model():
-    leads = [found(), found("too_wide", "other"), found("does_not", model="n")]
+def test_of_several_models_the_picture_is_a_matrix_with_a_dash_where_one_was_not_asked():
+    leads = [found(), found("too_wide", "other"), found("does_not", model="n"), found(question="form", model="n")]
+    for narrow, names in ((False, ["Toy", "Other"]), (True, ["Toy"])):
+        form, meaning = overview(leads, NAMES, narrow=narrow).axes
+        assert [form.get_title(loc="left"), meaning.get_title(loc="left")] == ["form", "meaning"]
+        assert [label.get_text() for label in meaning.get_xticklabels()] == ["m", "n"]
+        assert [label.get_text() for label in form.get_yticklabels()] == names
+        assert [one.get_text() for one in meaning.texts] == ["98", "98", "98", "–"]
+
+
+def test_the_picture_of_a_model_has_a_row_a_construction_and_a_panel_a_question():
+    leads = [found(), found("too_wide", "other")]
     figure = overview(leads, NAMES, link=lambda one: f"{one.construction}.html")
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["meaning\nm", "meaning\nn"]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["meaning"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["Toy", "Other"]
     root = ElementTree.fromstring(as_svg(figure))
     links = {one.attrib["{http://www.w3.org/1999/xlink}href"] for one in root.iter("{http://www.w3.org/2000/svg}a")}

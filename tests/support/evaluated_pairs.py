@@ -6,16 +6,14 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.models.texts import TokenScores, token_table
-from cxprobe.results.rates import divided_by, rates_of
-from cxprobe.results.schema import HAS_VERDICT, facet_columns
+from cxprobe.results.rates import divided_by, rates_of, with_further
 from cxprobe.stats import credits_of_margins
-from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, further_rates, pair_responses, pool_pairs
-from cxprobe.tasks.pairs.params import Benchmark
-from cxprobe.tasks.pairs.sources import with_units
+from cxprobe.tasks.pairs.evaluate import FACETS, further_rates, pair_responses, pool_pairs, with_units
+from cxprobe.tasks.pairs.params import EvaluatePairs
 
 # What pairs have where a test does not say otherwise.
-USUAL = {"construction": "toy", "tests": "meaning", "words": "real", "variant": "A", "origin": "paper"}
-USUAL |= {"sentence": "construction", "noun_type": "female", "order": "original"}
+USUAL = {"construction": "toy", "tests": "meaning", "words": "real", "source": "real", "variant": "A"}
+USUAL |= {"sentence": "construction", "noun_type": "female", "order": "original", "origin": "paper"}
 
 
 def crossed(**values) -> pd.DataFrame:
@@ -35,7 +33,15 @@ def tokens(text: str, scheme: str, log_probs: list[float]) -> TokenScores:
     return TokenScores(text, scheme, places, np.array(spans), places, np.array(log_probs, dtype=float))
 
 
-ONE = {"item": "i", "construction": "toy", "tests": "meaning", "words": "real", "variant": "A", "cluster_frame": "f"}
+ONE = {
+    "item": "i",
+    "construction": "toy",
+    "tests": "meaning",
+    "words": "real",
+    "source": "real",
+    "variant": "A",
+    "cluster_frame": "f",
+}
 TEXTS = pd.DataFrame(
     [
         {"id": "a", "context": "it is", "good": " so", "bad": " not", "order": "original", **ONE},
@@ -51,30 +57,20 @@ SCORED = [
 ANSWERS = token_table(SCORED)
 
 
-def own(scheme: str = "pll", score: str = "sum", scores: tuple[str, ...] = ("sum",)) -> EvaluationConfig:
-    return EvaluationConfig("own", scheme, score, scores)
+def own(scheme: str = "pll", score: str = "sum", scores: tuple[str, ...] = ("sum",)) -> EvaluatePairs:
+    return EvaluatePairs(scheme=scheme, score=score, scores=[*scores])
 
 
-def of_benchmark(benchmark: Benchmark, name: str = "others") -> EvaluationConfig:
-    scores = [*dict.fromkeys([benchmark.score, "sum", "per_token", "per_character"])]
-    return EvaluationConfig(name, "pll", benchmark.score, scores)
-
-
-def responses_of(decided: Mapping[str, pd.DataFrame], how: EvaluationConfig | None = None) -> pd.DataFrame:
+def responses_of(decided: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the responses of models to decided pairs."""
-    how = how or own()
-    tables = [
-        pair_responses(with_units(table), how).assign(task="pairs", model=name) for name, table in decided.items()
-    ]
+    tables = [pair_responses(with_units(table)).assign(task="pairs", model=name) for name, table in decided.items()]
     return pd.concat(tables, ignore_index=True)
 
 
 def all_rates(responses: pd.DataFrame) -> pd.DataFrame:
     """Return the rates by every facet, and those that no facet gives."""
     pooled = pool_pairs(responses)
-    further = further_rates(pooled).assign(question="", **{HAS_VERDICT: False})
-    rates = pd.concat([rates_of(pooled, FACETS), further], ignore_index=True)
-    return rates.fillna(dict.fromkeys(facet_columns(rates), ""))
+    return with_further(rates_of(pooled, FACETS), further_rates(pooled))
 
 
 def rates_of_pairs(responses: pd.DataFrame, *columns: str) -> pd.DataFrame:

@@ -1,11 +1,11 @@
-"""The commands that ask a model about texts: ``cxprobe compare`` and ``cxprobe score``."""
+"""The commands about texts and answers: ``cxprobe compare``, ``cxprobe score`` and ``cxprobe evaluate``."""
 
 import re
 import sys
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
@@ -82,7 +82,6 @@ def score(
 
 
 def compare(
-    model: Annotated[list[str], typer.Option(help=f"{_MODEL} May be repeated.")],
     what: Annotated[
         str,
         typer.Argument(
@@ -91,6 +90,11 @@ def compare(
             "sentence_bad) and, if there are any, context, frame and condition; or the name of a construction.",
         ),
     ] = "",
+    model: Annotated[list[str] | None, typer.Option(help=f"{_MODEL} May be repeated.", show_default=False)] = None,
+    scores: Annotated[
+        Path | None,
+        typer.Option(help="Of pairs of a file, in place of a model: text and score, or id, good_score and bad_score."),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="All constructions that have contrasts.")] = False,
     frames: Annotated[
         int,
@@ -117,8 +121,8 @@ def compare(
 ) -> None:
     """Say what a model expects: of the form and meaning of constructions, or in how many pairs of a file it is right.
 
-    `--all` takes a minute with SmolLM2 on two cores; a line before the start says how long these models take. Pairs of a file with the columns frame and condition are
-    contrasts too, see docs/verdicts.md.
+    `--all` takes a minute with SmolLM2 on two cores; a line before the start says how long these models take.
+    Pairs of a file with the columns frame and condition are contrasts too, see docs/verdicts.md.
     """
     from cxprobe.files.texts import read_texts, refuse_unwritable, require_texts, write_table_as
 
@@ -128,6 +132,10 @@ def compare(
     if every == bool(what):
         raise DataError("name a file or a construction, or give --all")
     is_file = not (every or re.fullmatch(SLUG_PATTERN, what))
+    if bool(model) == bool(scores):
+        raise DataError("give --model, or --scores of the texts of a file")
+    if scores and (not is_file or score):
+        raise DataError("--scores goes with a file of pairs, and without --score")
     if is_file:
         pairs = read_texts(what)
         if "good" not in pairs:
@@ -143,10 +151,17 @@ def compare(
         folder = _constructions_of(what)
     import pandas as pd
 
-    from cxprobe import Survey, load  # PyTorch, after what is asked about has been read
+    from cxprobe import Survey, compare_scores, load  # PyTorch, after what is asked about has been read
 
+    model = model or []
     # All of them, since one that cannot be loaded must not cost the work on another.
     lms = [load(name, revision=revision, dtype=dtype, device=device) for name in model]
+    if scores:
+        result = compare_scores(pairs, read_texts(scores))
+        _print_comparison(result, by, stream)
+        if output is not None:
+            write_table_as(result.table, output)
+        return
     if is_file:
         tables = []
         for lm in lms:
@@ -170,6 +185,53 @@ def compare(
         _print_differences(survey.differences(), stream)
     _print_legend(rates, frames, stream)
     if output == "-":
+        write_table_as(rates, output)
+
+
+def evaluate(
+    file: Annotated[
+        list[Path], typer.Argument(help="Answers: a .tsv, .csv, .jsonl or .parquet; several are compared.")
+    ],
+    by: Annotated[list[str] | None, typer.Option(help="A column by whose values rates are given too.")] = None,
+    items: Annotated[Path | None, typer.Option(help="What the answers are to, with what they lack; see --id.")] = None,
+    reply: Annotated[str | None, typer.Option(help="The column with replies in words.")] = None,
+    chosen: Annotated[str | None, typer.Option(help="The column with choices.")] = None,
+    good: Annotated[str | None, typer.Option(help="The column with the scores of right texts.")] = None,
+    bad: Annotated[
+        list[str] | None, typer.Option(help="With --good: of wrong texts.", show_default="bad_score")
+    ] = None,
+    number: Annotated[str | None, typer.Option(help="The column with any numbers, such as surprisals.")] = None,
+    gold: Annotated[str, typer.Option(help="The column with right answers.")] = "gold",
+    condition: Annotated[str | None, typer.Option(help="With --number: the column with conditions.")] = None,
+    less: Annotated[list[str] | None, typer.Option(help="With --condition: what is subtracted from others.")] = None,
+    rating: Annotated[str | None, typer.Option(help="With --number: numbers to correlate with (Spearman).")] = None,
+    cluster: Annotated[list[str] | None, typer.Option(help="A column of what rows share, for intervals.")] = None,
+    id_: Annotated[str, typer.Option("--id", help="The column that names an item.")] = "id",
+    chain_of_thought: Annotated[bool, typer.Option("--chain-of-thought", help="Replies begin with reasons.")] = False,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Where rates are written; - as .tsv.")] = None,
+) -> None:
+    """Evaluate answers that you have: replies of a closed model, scores of another tool, choices of people."""
+    import pandas as pd
+
+    from cxprobe.answers import FILE
+    from cxprobe.answers import evaluate as evaluate_answers
+    from cxprobe.files.texts import read_texts, refuse_unwritable, write_table_as
+
+    if output is not None:
+        refuse_unwritable(output)
+    tables = [read_texts(path) for path in file]
+    if len(file) > 1:
+        names = [re.sub(r"(\.\w+)(\.gz)?$", "", path.name) for path in file]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise DataError(f"{twice[0]}: two files have this name, which tells their answers apart; rename one")
+        tables = [table.assign(**{FILE: name}) for name, table in zip(names, tables, strict=True)]
+    named = {"reply": reply, "chosen": chosen, "good": good, "number": number, "gold": gold, "condition": condition}
+    lists = {"by": by or [], "bad": bad or ["bad_score"], "less": less or [], "cluster": cluster or []}
+    how: dict[str, Any] = named | lists | {"rating": rating, "id": id_, "chain_of_thought": chain_of_thought}
+    rates = evaluate_answers(pd.concat(tables, ignore_index=True), None if items is None else read_texts(items), **how)
+    if output is None:
+        print(rates.to_string(index=False, float_format="{:.3f}".format, na_rep=""))
+    else:
         write_table_as(rates, output)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import cast
@@ -23,6 +23,7 @@ from cxprobe.models.ngrams import (
     load_ngrams,
     ngram_counter,
     ngram_scores,
+    prepend_contexts,
     unigram_scores,
     without_contexts,
     words_of,
@@ -37,8 +38,8 @@ from cxprobe.models.params import (
     Rule,
     UnigramModel,
 )
-from cxprobe.models.scoring import load_language_model
-from cxprobe.models.texts import PREFERENCES_FILE, Pair, TokenScores, write_token_scores
+from cxprobe.models.scoring import load_language_model, measure_texts
+from cxprobe.models.texts import PREFERENCES_FILE, TOKENS_FILE, Pair, ScoringConfig, distinct_texts, token_table
 from cxprobe.run.stage import Stage
 
 _POSSESSIVE = re.compile(r"(?<=.)['’](?:s|S)$")
@@ -101,21 +102,35 @@ Sources = Mapping[str, Sequence[Sequence[Pair]]]
 """Source -> its pairs in portions, such as constructions."""
 
 
-def pairs_shown_to(member: Member, sources: Sources) -> Sources:
+def pairs_shown_to(
+    member: Member,
+    model: MeasuredModel[MaskedLM | CausalLM] | None,
+    sources: Sources,
+    scores: Mapping[str, Sequence[str]],
+) -> Sources:
     """Return the pairs that a model is asked about: all, or the second sentences of those with a context.
 
+    Args:
+        member: The model.
+        model: What `scoring_model` returns.
+        sources: All pairs.
+        scores: Source -> the scores that will decide.
+
     Raises:
-        DataError: A model that is shown second sentences alone would be shown whole texts.
+        DataError: A model that is shown second sentences alone would be shown whole texts; or see `check_scored`.
     """
-    if not isinstance(member.spec, ContinuationAlone):
-        return sources
-    alone = {name: [without_contexts(pairs) for pairs in portions] for name, portions in sources.items()}
-    shown = {name: portions for name, portions in alone.items() if any(portions)}
-    if not shown:
-        raise DataError(
-            f"{member.slug}: no pair has a context, so that the model is no baseline; take it out of this set"
-        )
-    return shown
+    if isinstance(member.spec, ContinuationAlone):
+        alone = {name: [without_contexts(pairs) for pairs in portions] for name, portions in sources.items()}
+        sources = {name: portions for name, portions in alone.items() if any(portions)}
+        if not sources:
+            raise DataError(
+                f"{member.slug}: no pair has a context, so that the model is no baseline; take it out of this set"
+            )
+    if model is not None:
+        for name, portions in sources.items():
+            for pairs in portions:
+                check_scored(model.described, pairs, scores[name])
+    return sources
 
 
 def scoring_model(stage: Stage[ModelParams], member: Member) -> MeasuredModel[MaskedLM | CausalLM] | None:
@@ -130,41 +145,61 @@ def scoring_model(stage: Stage[ModelParams], member: Member) -> MeasuredModel[Ma
     return None
 
 
-def measure_baseline(member: Member, pairs: Sequence[Pair], folder: Path, seed: int) -> dict[str, float]:
-    """Ask a baseline that is no checkpoint about minimal pairs, as a stage does: into files.
+def measure_pairs(
+    model: MeasuredModel[MaskedLM | CausalLM] | None,
+    member: Member,
+    portions: Sequence[Sequence[Pair]],
+    shown: Sequence[Sequence[Pair]],
+    texts_of: Callable[[MaskedLM | CausalLM, Sequence[Pair]], Mapping[str, int]],
+    how: ScoringConfig,
+    folder: Path,
+    seed: int,
+) -> dict[str, float] | None:
+    """Measure a model or baseline on pairs, into files.
 
-    Unigrams and n-grams write ``tokens.parquet``, as real models do; a rule and a classifier write
-    ``preferences.parquet`` (id and margin, see `preferences_of` and `learn_preferences`). All write ``model.json``.
+    A model, unigrams and n-grams write ``tokens.parquet``, a rule and a classifier ``preferences.parquet``; all write
+    ``model.json``.
 
     Args:
-        member: The baseline.
-        pairs: The pairs.
+        model: What `scoring_model` returns.
+        member: The model or baseline.
+        portions: The pairs, such as those of each construction.
+        shown: The pairs as the model is shown them, see `pairs_shown_to`.
+        texts_of: Returns the texts that a model scores for some pairs.
+        how: How the model is asked.
         folder: Where the files go.
         seed: The project's seed, by which folds are drawn.
 
     Returns:
-        The number of distinct texts and of scores of their words; of a rule or a classifier, the number of pairs that
-        it decides.
+        The number of pairs, and of distinct texts and scores of their words; or of the pairs that a rule or a
+        classifier decides. None if this process writes no files.
 
     Raises:
-        DataError: A text has no word.
+        DataError: See `measure_texts`, or a text has no word.
         ModelError: The counts of an n-gram model, or a tagger, are not there, or are others.
         ProbeError: A classifier did not converge.
     """
+    pairs = [pair for portion in portions for pair in portion]
+    counts: dict[str, float] = {"pairs": len(pairs)}
+    if model is not None:
+        texts = distinct_texts(texts_of(model.described, portion) for portion in shown)
+        counted = measure_texts(model, texts, how, folder)
+        if counted is not None and isinstance(member.spec, ContinuationAlone):
+            prepend_contexts(pairs, folder)
+        return None if counted is None else counts | counted
     answers = baseline_answers(member, pairs, seed)
-    facts = baseline_facts(member.baseline.kind)
-    if isinstance(answers, pd.DataFrame):
+    write_model_facts(baseline_facts(member.baseline.kind), folder)
+    if "margin" in answers:
         write_table(answers, folder / PREFERENCES_FILE)
-        write_model_facts(facts, folder)
-        return {"decided": int((answers["margin"] != 0).sum())}
-    write_token_scores(answers, facts, folder)
-    return {"texts": len(answers), "token_scores": sum(len(one.log_probs) for one in answers)}
+        return counts | {"decided": int((answers["margin"] != 0).sum())}
+    write_table(answers, folder / TOKENS_FILE)
+    return counts | {"texts": len(answers), "token_scores": int(answers["log_probs"].map(len).sum())}
 
 
-def baseline_answers(member: Member, pairs: Sequence[Pair], seed: int) -> pd.DataFrame | list[TokenScores]:
-    """Return what a baseline answers: the preferences of a rule or a classifier, or the scores of the texts' words.
+def baseline_answers(member: Member, pairs: Sequence[Pair], seed: int) -> pd.DataFrame:
+    """Return what a baseline answers: preferences (id and margin), or the scores of the texts' words (`token_table`).
 
-    Arguments and errors are those of `measure_baseline`.
+    Errors are those of `measure_pairs`.
     """
     if isinstance(member.spec, Rule):
         return preferences_of(member.spec.kind, pairs)
@@ -173,8 +208,8 @@ def baseline_answers(member: Member, pairs: Sequence[Pair], seed: int) -> pd.Dat
     texts = list(dict.fromkeys([*member_texts(pairs), *ends_alone(pairs)]))
     spec = cast(UnigramModel | NgramModel, member.spec)  # params.yaml lets no others into the baselines of pairs
     if isinstance(spec, UnigramModel):
-        return unigram_scores(texts, spec.language)
-    return ngram_scores(texts, load_ngrams(f"models.{member.entry}.members.{member.slug}", spec))
+        return token_table(unigram_scores(texts, spec.language))
+    return token_table(ngram_scores(texts, load_ngrams(f"models.{member.entry}.members.{member.slug}", spec)))
 
 
 def preferences_of(kind: str, pairs: Sequence[Pair]) -> pd.DataFrame:

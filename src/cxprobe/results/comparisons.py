@@ -104,8 +104,8 @@ def compare_models(
             largest.append(1 - second_rate if compares in (BEST_BASELINE, RANDOM_WEIGHTS) else 1.0)
     table = pd.DataFrame(rows, columns=[*by, *COMPARISON[:-3]])
     table["p"] = [test.p if test else np.nan for test in tests]
-    second = table["second"].where(table["compares"] == MODELS, "")
-    families = table.groupby([table["compares"], table["first"], second, *(table[name] for name in family)])["p"]
+    other = table["second"].where(table["compares"] == MODELS, "")
+    families = table.groupby([table["compares"], table["first"], other, *(table[name] for name in family)])["p"]
     numbers = families.transform("count")
     table["p_holm"] = families.transform(lambda p_values: holm(p_values.to_numpy(np.float64)))
     table["detectable"] = [

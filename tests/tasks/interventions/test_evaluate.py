@@ -6,8 +6,7 @@ import pytest
 
 from cxprobe.results.rates import columns_of, rates_of
 from cxprobe.tasks.interventions.evaluate import ELSEWHERE, FACETS, intervention_responses, with_verdicts_on_use
-from cxprobe.tasks.interventions.exchanges import is_changed, spaced_layers
-from cxprobe.tasks.interventions.names import DIRECTIONS, INTERVENTIONS, NEUTRAL, ORDER, TRANSFERRED
+from cxprobe.tasks.interventions.params import DIRECTIONS, INTERVENTIONS, NEUTRAL, ORDER, TRANSFERRED
 
 LAYERS, ITEMS = (2, 4, 6), 12
 REGIONS = {"c": ("subject", "verb", "last"), "d": ("giver", "last"), NEUTRAL: ("middle", "last")}
@@ -190,12 +189,3 @@ def test_that_nothing_changes_is_read_beside_the_control(low, changed_in_control
     row = settled([*rows_of_use(0.01), *learnt], low)
     assert (row["verdict"], row["control_low"], row["control_n"]) == (verdict, low, 14)
     assert settled([*rows_of_use(0.45), *learnt], low)["verdict"] == "above_baseline"
-
-
-def test_an_answer_changes_where_another_one_is_preferred_than_before():
-    before, after = np.array([1.0, 1.0, -1.0, -1.0, 0.0]), np.array([2.0, -2.0, 2.0, -2.0, 2.0])
-    assert is_changed(before, after).tolist() == [1, 0, 0, 1, 0.5]
-
-
-def test_layers_are_evenly_spaced_and_the_last_one_is_among_them():
-    assert [spaced_layers(6, 3), spaced_layers(2, 5), spaced_layers(30, 1)] == [[2, 4, 6], [1, 2], [30]]

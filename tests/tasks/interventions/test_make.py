@@ -5,8 +5,13 @@ import pytest
 from conftest import ROOT
 from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
-from cxprobe.tasks.interventions.make import draw_base_and_source, neutral_items
-from cxprobe.tasks.interventions.sentences import NEUTRAL_FILE, load_labelled, load_neutral
+from cxprobe.tasks.interventions.make import (
+    NEUTRAL_FILE,
+    draw_base_and_source,
+    load_labelled,
+    load_neutral,
+    neutral_items,
+)
 
 FORM, MEANING = "subject-verb-agreement", "ditransitive"
 OTHERS = ["anaphor-agreement", "npi-licensing", "control-transfer"]

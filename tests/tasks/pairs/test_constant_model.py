@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from evaluated_pairs import all_rates, responses_of
+from evaluated_pairs import all_rates, own, responses_of
 
 from conftest import ROOT
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
@@ -10,7 +10,7 @@ from cxprobe.models.pairs import texts_of_pairs
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.texts import ScoringConfig, pair_table, token_table
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, decide_pairs
+from cxprobe.tasks.pairs.evaluate import decide_pairs
 from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import render_pairs
 
@@ -28,7 +28,7 @@ def test_a_constant_model_is_half_right_and_all_ties(name):
     how = ScoringConfig(schemes=["pll"], token_budget=4096)
     answers = token_table(score_texts(model, [texts_of_pairs(model, pairs)], how))
     every = ["per_token", "sum", "given_context", "pmi"]
-    decided = decide_pairs(pair_table(pairs), answers, EvaluationConfig("own", "pll", "per_token", every))
+    decided = decide_pairs(pair_table(pairs).assign(source="real"), answers, own("pll", "per_token", every))
     assert decided["deciding"].sum() == len(pairs)
     rates = all_rates(responses_of({"m": decided}))
     deciding = rates[(rates["measure"] == "accuracy") & (rates["score"] == "") & (rates["origin"] == "")]

@@ -120,14 +120,13 @@ def answered(construction, tests, right):
 def test_a_response_answers_the_question_of_its_pairs():
     tests_of = {"a": "meaning", "a-form": "form", "b": "meaning", "plain": "control"}
     items = pd.concat([answered(name, tests, lambda *_: 1.0) for name, tests in tests_of.items()])
-    how = how_to_judge()
 
     def questions(decided: pd.DataFrame, measure: str) -> dict:
-        asked = responses_of({"m": decided}, how).query(f"measure == '{measure}'")
+        asked = responses_of({"m": decided}).query(f"measure == '{measure}'")
         found = asked.groupby(["construction", "source"])["question"].unique()
         return {" ".join(place): [*values] for place, values in found.items()}
 
-    single = pd.concat([items, items.query("construction == 'b'").assign(words="pseudo")])
+    single = pd.concat([items, items.query("construction == 'b'").assign(words="pseudo", source="pseudo")])
     assert questions(single, "accuracy") == {
         "a real": ["meaning"],
         "a-form real": ["form"],
@@ -139,8 +138,8 @@ def test_a_response_answers_the_question_of_its_pairs():
     assert questions(items.query("construction == 'b'").assign(scheme="reply", score="asked"), "accuracy") == {
         "b real": ["words"]
     }
-    how = how._replace(source="blimp")
-    assert questions(items.query("construction == 'b'").assign(group=""), "accuracy") == {"b blimp": ["blimp"]}
+    benchmark = items.query("construction == 'b'").drop(columns="tests").assign(source="blimp")
+    assert questions(benchmark, "accuracy") == {"b blimp": ["blimp"]}
 
 
 def test_an_item_of_form_is_right_in_every_variant_or_not():
@@ -185,3 +184,30 @@ def test_single_pairs_of_meaning_have_no_verdict_and_those_in_both_orders_the_di
     assert whole["verdict"].xs("go").unique().tolist() == [""]
     assert whole["verdict"].xs("giving").unique().tolist() == ["no_control"]
     assert whole.loc[("giving", "both_orders"), "difference"] == 0.5
+
+
+def test_a_benchmark_has_rates_of_its_constructions_and_their_groups():
+    rows = [("a", 1.0, "agreement", "x"), ("b", 0.0, "tense", "x"), ("c", -5.0, "agreement", "y")]
+    pairs = pd.DataFrame(rows, columns=["id", "margin", "construction", "group"])
+    pairs = pairs.assign(
+        item=pairs["id"], cluster_item=pairs["id"], source="others", context="", good=pairs["id"], bad=""
+    )
+    decided = decide_pairs(pairs.drop(columns="margin"), pairs[["id", "margin"]], how_to_judge())
+    responses = responses_of({"m": decided})
+
+    def numbers(*columns: str) -> dict:
+        rates = rates_of_pairs(responses, *columns).xs(("accuracy", "m"), level=["measure", "model"])
+        return rates[["value", "n", "ties", "decides"]].apply(tuple, axis=1).to_dict()
+
+    assert numbers() == {
+        ("all", "others"): (0.5, 3, 1, True),
+        ("agreement", "others"): (0.5, 2, 0, True),
+        ("tense", "others"): (0.5, 1, 1, True),
+    }
+    assert numbers("group") == {
+        ("all", "others", "x"): (0.75, 2, 1, False),
+        ("all", "others", "y"): (0.0, 1, 0, False),
+        ("agreement", "others", "x"): (1.0, 1, 0, False),
+        ("agreement", "others", "y"): (0.0, 1, 0, False),
+        ("tense", "others", "x"): (0.5, 1, 1, False),
+    }

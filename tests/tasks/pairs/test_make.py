@@ -1,5 +1,6 @@
 """Minimal pairs of a construction: what is drawn, how pairs are worded, and how a table keeps them."""
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -7,16 +8,15 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_pairs import load_toy
+from toy_pairs import load_all, load_toy
 
 from conftest import PAIRS, PEOPLE
-from cxprobe.constructions.people import load_people
 from cxprobe.errors import DataError
 from cxprobe.models.texts import Pair, pair_table, pairs_of
-from cxprobe.tasks.pairs.frames import load_pairs
-from cxprobe.tasks.pairs.make import build_pairs, draw_items, render_pairs
+from cxprobe.tasks.pairs.make import build_pairs, draw_items, render_pairs, replace_content
 from cxprobe.tasks.pairs.params import AskedPairs, MakePairs, PerCell
 from cxprobe.tasks.pairs.sources import first_items
+from cxprobe.text import article_of, wrong_articles
 
 
 def spread(counts, size):
@@ -40,7 +40,7 @@ def test_everything_is_used_equally_often_and_no_item_comes_twice(
     items = draw_items(groups, nouns, people, pronouns, wanted, np.random.default_rng(seed))
     partners = nouns if people else groups[1] if fillers else 1
     assert len(items) == min(wanted, frames * partners)
-    assert len({(item.rows, item.people[:1]) for item in items}) == len(items)
+    assert len({(*item.rows, *item.people[:1]) for item in items}) == len(items)
     for group, size in enumerate(groups):
         assert spread(Counter(item.rows[group] for item in items), size) <= 1
     for place in range(people):
@@ -54,7 +54,9 @@ def test_everything_is_used_equally_often_and_no_item_comes_twice(
 def test_the_members_of_an_item_are_worded_as_the_templates_say(tmp_path):
     pairs = render_pairs("x", *load_toy(tmp_path), 1, seed=0)
     members = {
-        (pair.groups["variant"], pair.groups["order"]): pair for pair in pairs if pair.groups["noun_type"] == "name"
+        (pair.groups["variant"], pair.groups["order"]): pair
+        for pair in pairs
+        if pair.groups["noun_type"] == "female-name"
     }
     original, switched, of_b = members["A", "original"], members["A", "switched"], members["B", "original"]
     first, verb, second, gift = original.context.removesuffix(".").split(" ", 3)
@@ -94,7 +96,7 @@ def test_after_a_rival_the_other_member_is_right(tmp_path):
     pairs = render_pairs("x", *load_toy(tmp_path, RIVAL), 3, seed=0)
     of_a = [pair for pair in pairs if pair.groups["variant"] == "A"]
     asked = {(pair.item, pair.groups["order"], pair.groups["sentence"]): pair for pair in of_a}
-    assert len(asked) == 2 * 3 * 2 * 2
+    assert len(asked) == 3 * 3 * 2 * 2
     for (item, order, sentence), pair in asked.items():
         other = asked[item, order, {"construction": "rival", "rival": "construction"}[sentence]]
         assert ("brother" in pair.context) == (sentence == "rival")
@@ -127,7 +129,7 @@ def test_common_nouns_stand_in_their_typical_roles_and_exchanged(tmp_path):
         ]
         roles = [[text.startswith(a.capitalize()) and f" {b} " in text for a, b in seats] for text in contexts]
         assert sorted(roles) == [[False, True]] * 3 + [[True, False]] * 3
-    names = {pair.clusters["noun1"] for pair in pairs if pair.groups["noun_type"] == "name"}
+    names = {pair.clusters["noun1"] for pair in pairs if pair.groups["noun_type"] == "female-name"}
     assert names <= {"Ann", "Eve", "Ida", "Mia"}
 
 
@@ -177,40 +179,67 @@ def test_a_table_gives_its_pairs_back_and_pairs_of_other_files_share_no_cluster_
 
 
 def settings(meaning=4, pseudowords=4, form=1) -> MakePairs:
-    pairs_per_condition = PerCell(meaning=meaning, form=form, control=1)
-    return MakePairs(
-        pairs_per_condition=pairs_per_condition,
-        pseudowords=pseudowords,
-    )
+    return MakePairs(pairs_per_condition=PerCell(meaning=meaning, form=form, control=1), pseudowords=pseudowords)
 
 
 def test_pairs_come_with_their_own_words_and_with_pseudowords(tmp_path):
     toy = load_toy(tmp_path)
     built = build_pairs("toy", *toy, settings(), seed=0)
-    # Two of words, two variants, two orders, two noun types, four pairs a cell.
-    assert (len(built.pairs), built.pairs["item"].nunique(), built.cells_not_filled) == (64, 16, 0)
-    assert built.pseudowords["word"].tolist() == ["baked", "poured", "sang"]
-    real = built.pairs[built.pairs["words"] == "real"]
+    # Two of words, two variants, two orders, three noun types, four pairs a cell.
+    assert (len(built), built["item"].nunique()) == (96, 24)
+    real = built[built["words"] == "real"]
     assert real["id"].tolist() == [pair.id for pair in render_pairs("toy", *toy, 4, seed=0)]
-    assert build_pairs("toy", *toy, settings(pseudowords=None), seed=0).pairs.equals(real)
+    assert build_pairs("toy", *toy, settings(pseudowords=None), seed=0).equals(real)
 
 
-def test_a_cell_that_cannot_be_filled_is_told(tmp_path):
+def test_a_cell_has_as_many_pairs_as_there_are(tmp_path):
     content, people = load_toy(tmp_path)
     built = build_pairs("toy", content, people, settings(meaning=10, pseudowords=None), seed=0)
-    sizes = built.pairs.groupby(["noun_type", "variant", "order"]).size()
+    sizes = built.groupby(["noun_type", "variant", "order"]).size()
     assert set(sizes["job"]) == {9}  # three frames and three nouns make nine items
-    assert set(sizes["name"]) == {10}
-    assert built.cells_not_filled == len(sizes["job"])
+    assert set(sizes["female-name"]) == {10}
+
+
+LOADED, EVERYBODY = load_all()
+WITH_CONTENT = [name for name, content in LOADED.items() if content.content_slots]
+
+
+@pytest.mark.parametrize("name", WITH_CONTENT)
+def test_pseudowords_keep_length_ending_and_article_and_are_no_words_of_the_pairs(name):
+    content = LOADED[name]
+    replaced, table = replace_content(content, seed=1)
+    known = {word for row in content.frames for value in row.values() for word in value.split()}
+    assert table["pseudoword"].is_unique
+    assert not set(table["pseudoword"]) & known
+    for word, pseudoword in zip(table["word"], table["pseudoword"], strict=True):
+        assert len(pseudoword) == len(word)
+        assert article_of(pseudoword) == article_of(word)
+        for ending in ("ed", "ing", "s"):
+            has_it = word.endswith(ending) and not word.endswith(("ss", "us", "is")) and len(word) >= len(ending) + 3
+            assert pseudoword.endswith(ending) or not has_it
+        if len(word) > 2:
+            assert not re.search("[^aeiou]{6}|[aeiou]{3}", pseudoword)
+    rendered = render_pairs(name, replaced, EVERYBODY, 50, seed=1, words="pseudo")
+    assert not [pair for pair in rendered if wrong_articles(pair.context + pair.good)]
+
+
+@pytest.mark.parametrize("name", WITH_CONTENT)
+def test_pairs_with_pseudowords_are_the_same_pairs_otherwise(name):
+    content = LOADED[name]
+    replaced, table = replace_content(content, seed=1)
+    words = dict(zip(table["pseudoword"], table["word"], strict=True))
+    real, pseudo = (render_pairs(name, one, EVERYBODY, 10, 3) for one in (content, replaced))
+    for before, after in zip(real, pseudo, strict=True):
+        back = " ".join(words.get(word.strip("."), word) for word in after.context.split())
+        assert back.strip(".") == before.context.strip(".")
+        assert after.context != before.context
+        assert (after.good == before.good) is (after.bad == before.bad)
 
 
 @pytest.fixture(scope="module")
 def pairs():
-    people = load_people()
-    contents = {name: load_pairs(name, people) for name in ("ditransitive", "npi-licensing")}
-    how = settings(meaning=5, form=6)
-    made = [build_pairs(name, content, people, how, 2022).pairs for name, content in contents.items()]
-    return pd.concat(made, ignore_index=True)
+    how, names = settings(meaning=5, form=6), ("ditransitive", "npi-licensing")
+    return pd.concat([build_pairs(name, LOADED[name], EVERYBODY, how, 2022) for name in names], ignore_index=True)
 
 
 def test_a_model_that_is_asked_less_is_asked_about_the_first_items_of_each_cell(pairs):

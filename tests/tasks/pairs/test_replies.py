@@ -41,7 +41,7 @@ def judged(say) -> tuple[pd.DataFrame, pd.DataFrame]:
     table = pairs()
     read = read_replies(table, asked_about(table, say))
     decided = evaluate_replies(table, read, own())
-    replies = reply_responses(read, own()).assign(task="pairs", model="m")
+    replies = reply_responses(read).assign(task="pairs", model="m")
     responses = pd.concat([responses_of({"m": decided}), replies], ignore_index=True)
     return decided, rates_of_pairs(responses).loc["toy", "real"].droplevel("model")
 

@@ -13,7 +13,7 @@ from cxprobe.tasks.prompts.items import (
     render_inferences,
     render_reasonings,
 )
-from cxprobe.tasks.prompts.make import Material, item_table
+from cxprobe.tasks.prompts.make import item_table
 from cxprobe.tasks.prompts.measure import baseline_answers
 
 VERBS = ("sang", "ran", "slept", "swam", "fell", "wept", "rode", "dug")
@@ -148,7 +148,7 @@ def test_referents_are_chosen_by_the_place_where_they_are_named():
 
 def rate_of_facts_alone(items: ConstructionItems) -> float:
     """Return how often the facts without the construction tell which of the two options is right."""
-    table = item_table(Material({}, render_reasonings(items, "way", seed=1), {}), pd.DataFrame({"item": []}))
+    table = item_table(render_reasonings(items, "way", seed=1), set())
     asked = table[table["answerable"]]
     chosen = probabilities(Rule(kind="facts_only"), table).loc[asked["id"], ["A", "B"]].idxmax(axis=1)
     return float((chosen.to_numpy() == asked["gold"].to_numpy()).mean())
@@ -192,12 +192,11 @@ def test_a_model_answers_only_what_it_is_for_and_what_it_can_learn():
 @pytest.fixture(scope="module")
 def own_items() -> pd.DataFrame:
     """All items that the project has."""
-    inferences, reasonings = [], []
+    own = []
     for path in sorted((ROOT / "constructions").glob("*/items.yaml")):
         name, items = path.parent.name, load_items(path.parent.name, ROOT / "constructions")
-        inferences += render_inferences(items, name)
-        reasonings += render_reasonings(items, name, seed=1)
-    return item_table(Material({"own": inferences}, reasonings, {}), pd.DataFrame({"item": []}))
+        own += [*render_inferences(items, name), *render_reasonings(items, name, seed=1)]
+    return item_table(own, set())
 
 
 HALVES = [classifier("hypothesis_only"), classifier("premise_only"), Rule(kind="negation"), Rule(kind="word_overlap")]

@@ -8,6 +8,7 @@ from reasoning_tables import PLAIN
 
 from cxprobe.errors import DataError
 from cxprobe.tasks.prompts.items import TEST_NAMES, read_inference_file, read_reasoning_file
+from cxprobe.tasks.prompts.params import RELATIONS
 
 COLUMNS = "CxN Type,Number,P/H/R,Annotation Targets - Gold Standard Relation"
 # The shape of the release: the first row of an item names its construction.
@@ -55,9 +56,9 @@ def choices(folder, text, name="items.tsv"):
 )
 def test_inferences_are_read_in_all_the_shapes_that_the_release_has(tmp_path, old, new):
     items = inferences(tmp_path, INFERENCES.replace(old, new, 1))
-    assert [(item.construction, item.premise, item.hypothesis, item.gold) for item in items] == ITEMS
+    assert [(item.construction, item.premise, item.hypothesis, RELATIONS[int(item.gold)]) for item in items] == ITEMS
     assert {item.set for item in items} == {"official"}
-    assert (len({item.id for item in items}), len({item.premise_id for item in items})) == (3, 2)
+    assert (len({item.id for item in items}), len({item.cluster_premise for item in items})) == (3, 2)
 
 
 # The reader, what is changed in a plain file, and the line of the fault.
@@ -107,7 +108,7 @@ def test_a_plain_file_of_multiple_choice_gives_its_items(tmp_path):
     assert (first.a, first.b) == ("in May", "in June")
     assert {(item.set, item.construction) for item in items} == {("official", "toy")}
     assert len({item.id for item in items}) == 16
-    assert list(Counter(item.frame_id for item in items).values()) == [8, 8]
+    assert list(Counter(item.cluster_premise for item in items).values()) == [8, 8]
     assert all(item.answerable == (item.gold != "C") for item in items)
     assert items == choices(tmp_path, PLAIN.replace("\r\n1\t", "\r\n1.0\t").replace("in June?", "in June?."))
     for name in ("Mr. Hill", "J. Hill"):  # whose point ends no sentence
@@ -117,7 +118,7 @@ def test_a_plain_file_of_multiple_choice_gives_its_items(tmp_path):
 
 def test_a_number_that_has_a_test_twice_is_of_two_frames(tmp_path):
     items = choices(tmp_path, CHOICES.replace("\n3\t", "\n1\t"))
-    assert list(Counter(item.frame_id for item in items).values()) == [8, 8]
+    assert list(Counter(item.cluster_premise for item in items).values()) == [8, 8]
     assert len({item.id for item in items}) == 16
     assert items[:8] == choices(tmp_path, CHOICES)[:8]
     assert choices(tmp_path, CHOICES.replace("Recency Bias", "Recency")) == choices(tmp_path, CHOICES)

@@ -7,25 +7,23 @@ import pandas as pd
 import pytest
 
 from cxprobe.errors import DataError
-from cxprobe.models.replies import evaluate_reply
 from cxprobe.models.texts import TokenScores, token_table
 from cxprobe.results.rates import rates_of, with_all
 from cxprobe.tasks.prompts.evaluate import (
     BY_SETTING,
     FACETS,
     beside_controls,
-    evaluate_baseline,
-    evaluate_likelihoods,
-    evaluate_reply_table,
+    choose_answers,
+    choose_by_rule,
     prompt_responses,
     rates_beside_constant,
+    read_replies,
     score_answers,
 )
-from cxprobe.tasks.prompts.items import RELATIONS
+from cxprobe.tasks.prompts.params import RELATIONS
 
 pytestmark = pytest.mark.pipeline
 
-ANSWERS = {str(number): relation for number, relation in enumerate(RELATIONS)}
 REPLIES = [None, "", "0", "1", "2", "Answer: 0 or 1"]
 PLAIN = {"shots": 0, "examples": "none", "chain_of_thought": False, "order": "", "test": "", "reading": ""}
 PLAIN |= {"template": "", "answerable": True, "control": False, "prompt": "p", "cluster_wording": ""}
@@ -41,11 +39,11 @@ def table_of_replies(rows) -> pd.DataFrame:
     """Evaluate replies and return the table that is summed up."""
     table = []
     for number, (reply, relation, construction, premise) in enumerate(rows):
-        gold = str(RELATIONS.index(relation))
-        answer, outcome = evaluate_reply(reply, gold, ANSWERS, chain_of_thought=False)
-        table.append((f"i{number}", construction, gold, answer, outcome, float(outcome == "right"), str(premise)))
-    columns = ["item", "construction", "gold", "answer", "outcome", "credit", "cluster_premise"]
-    return pd.DataFrame(table, columns=columns).assign(**PLAIN, set="templatic", asked="reply")
+        id_, gold = f"i{number}", str(RELATIONS.index(relation))
+        table.append((id_, id_, construction, gold, str(premise), reply or "", reply is None))
+    columns = ["id", "item", "construction", "gold", "cluster_premise", "reply", "failed"]
+    asked = pd.DataFrame(table, columns=columns).assign(**PLAIN, set="templatic", kind="inference")
+    return read_replies(asked.drop(columns=["reply", "failed"]), asked)
 
 
 def test_a_rate_is_that_of_the_replies_there_were():
@@ -55,8 +53,8 @@ def test_a_rate_is_that_of_the_replies_there_were():
     assert set(table["question"]) == {"words"}
     found = table[BY_SETTING.among(table)].set_index(["construction", "measure"])
     for construction, every in evaluated.groupby("construction"):
-        own = every[every["outcome"] != "failed"]
-        expected = {"failed": every["outcome"] == "failed", "accuracy": own["credit"], "unparsed": own["answer"] == ""}
+        own = every[~every["failed"]]
+        expected = {"failed": every["failed"], "accuracy": own["credit"], "unparsed": own["answer"] == ""}
         expected["accuracy_parsed"] = own.loc[own["answer"] != "", "credit"]
         means = {
             measure: (pytest.approx(values.mean()), len(values)) for measure, values in expected.items() if len(values)
@@ -81,8 +79,7 @@ def evaluated_answers() -> pd.DataFrame:
         row |= {"cluster_premise": str(number // 2), "answerable": True, "chain_of_thought": False}
         for asked, right in (("sum", number % 4 != 0), ("pmi", number < 6)):
             answer = row["gold"] if right else {"0": "1", "A": "B"}[row["gold"]]
-            outcome = "right" if right else "wrong"
-            rows.append(row | {"asked": asked, "answer": answer, "outcome": outcome, "credit": float(right)})
+            rows.append(row | {"asked": asked, "answer": answer, "credit": float(right)})
     return pd.DataFrame(rows)
 
 
@@ -106,9 +103,8 @@ def rotated(answer_of, golds):
     for number, gold in enumerate(golds):
         for order in ("ABC", "BCA", "CAB"):
             answer, shown = answer_of(number, order), "ABC"[order.index(gold)]
-            outcome = ("right" if answer == shown else "wrong") if answer else "unparsed"
-            rows.append((f"{number}/{order}", str(number), order, shown, answer, outcome, float(outcome == "right")))
-    table = pd.DataFrame(rows, columns=["id", "item", "order", "gold", "answer", "outcome", "credit"])
+            rows.append((f"{number}/{order}", str(number), order, shown, answer, float(answer == shown), False))
+    table = pd.DataFrame(rows, columns=["id", "item", "order", "gold", "answer", "credit", "failed"])
     asked = {name: value for name, value in PLAIN.items() if name != "order"}
     return table.assign(**asked, construction="a", set="reasoning", asked="reply", cluster_premise=table["item"])
 
@@ -179,21 +175,22 @@ def test_a_model_that_is_asked_by_likelihood_has_no_control():
 
 QUESTIONS = pd.DataFrame({"id": list("abcd"), "kind": ["inference"] * 2 + ["reasoning"] * 2, "gold": list("10BC")})
 QUESTIONS = QUESTIONS.assign(chain_of_thought=[False, False, False, True], cluster_premise=list("ppqq"))
+QUESTIONS = QUESTIONS.assign(option_a="", option_b="", option_c="")
 GIVEN = pd.DataFrame({"id": list("dcba"), "reply": ["A says so.", "", "Answer: 1", "Answer: 1"]})
 GIVEN = GIVEN.assign(failed=[False, True, False, False], error=["", "no connection", "", ""])
 
 
 def test_every_question_is_evaluated_by_its_own_reply_in_whatever_order_they_came():
-    evaluated = evaluate_reply_table(QUESTIONS, GIVEN)
+    evaluated = read_replies(QUESTIONS, GIVEN)
     assert evaluated["id"].tolist() == QUESTIONS["id"].tolist()
-    assert evaluated["outcome"].tolist() == ["right", "wrong", "failed", "unparsed"]
+    assert evaluated["failed"].tolist() == [False, False, True, False]
     assert evaluated["answer"].tolist() == ["1", "1", "", ""]
     assert evaluated["credit"].tolist() == [1.0, 0.0, 0.0, 0.0]
     assert evaluated["cluster_premise"].tolist() == ["p", "p", "q", "q"]
     with pytest.raises(DataError, match=r"not those to the questions \(3 replies, 4 questions\); run ask_prompts"):
-        evaluate_reply_table(QUESTIONS, GIVEN[:3])
+        read_replies(QUESTIONS, GIVEN[:3])
     with pytest.raises(DataError, match="4 replies, 4 questions"):
-        evaluate_reply_table(QUESTIONS, GIVEN.replace({"id": {"a": "e"}}))
+        read_replies(QUESTIONS, GIVEN.replace({"id": {"a": "e"}}))
 
 
 def test_the_likeliest_answer_wins_and_a_tie_is_shared():
@@ -202,12 +199,11 @@ def test_the_likeliest_answer_wins_and_a_tie_is_shared():
     rows = [
         (f"q{n}", str(answer), "sum", value) for n, (own, _) in enumerate(every) for answer, value in enumerate(own)
     ]
-    evaluated = evaluate_likelihoods(questions, pd.DataFrame(rows, columns=["id", "answer", "score", "value"]))
+    evaluated = choose_answers(questions, pd.DataFrame(rows, columns=["id", "answer", "score", "value"]))
     for row, (own, gold) in zip(evaluated.itertuples(), every, strict=True):
         best = [str(answer) for answer, value in enumerate(own) if value == max(own)]
         assert row.credit == (1 / len(best) if row.gold in best else 0)
         assert row.answer == (best[0] if len(best) == 1 else "")
-        assert row.outcome == ("tied" if len(best) > 1 else "right" if best == [row.gold] else "wrong")
         assert row.margin == own[gold] - max(value for answer, value in enumerate(own) if answer != gold)
 
 
@@ -261,11 +257,11 @@ def baseline_answers(chosen: str) -> pd.DataFrame:
 
 
 def test_a_baseline_answers_an_item_once_and_some_items_not_at_all():
-    evaluated = evaluate_baseline(items().assign(drawn=[True, False, *[True] * 8]), baseline_answers("0-0"))
+    evaluated = choose_by_rule(items().assign(drawn=[True, False, *[True] * 8]), baseline_answers("0-0"))
     assert evaluated["id"].tolist() == evaluated["item"].tolist() == ["i0", "i1", "i2"]
     assert evaluated["credit"].tolist() == pytest.approx([1, 1 / 3, 0])
-    assert evaluated["outcome"].tolist() == ["right", "tied", "wrong"]
+    assert evaluated["answer"].tolist() == ["0", "", "0"]
     assert (evaluated[["prompt", "shots", "examples"]] == ["none", 0, "none"]).all(axis=None)
     # An item that no question is about is in no rate beside those of other models.
     assert prompt_responses(evaluated, "pmi")["decides"].tolist() == [True, False, True]
-    assert evaluate_baseline(items(), baseline_answers("")).empty
+    assert choose_by_rule(items(), baseline_answers("")).empty

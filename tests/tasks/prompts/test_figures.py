@@ -8,7 +8,7 @@ from conftest import ROOT
 from cxprobe.models.params import Llm, Member, ModelSpec, Rule
 from cxprobe.results.rates import ALL, columns_of
 from cxprobe.tasks.prompts.evaluate import FACETS, prompts_beside_published
-from cxprobe.tasks.prompts.figures import prompt_figures
+from cxprobe.tasks.prompts.task import prompt_figures
 
 MOCK = Llm.model_construct(name="mockllm/model")
 MEMBERS = [

@@ -7,6 +7,7 @@ from conftest import ITEMS as TOY
 from conftest import ROOT
 from cxprobe.errors import ConstructionError
 from cxprobe.tasks.prompts.items import load_items, render_inferences, render_reasonings
+from cxprobe.tasks.prompts.params import RELATIONS
 
 
 def load_text(folder, text):
@@ -17,7 +18,7 @@ def load_text(folder, text):
 
 def test_a_template_is_asked_about_each_premise_whose_reading_or_itself_has_a_relation_to_it(tmp_path):
     rendered = render_inferences(load_text(tmp_path, TOY), "toy")
-    assert [(item.set, item.premise, item.hypothesis, item.gold) for item in rendered] == [
+    assert [(item.set, item.premise, item.hypothesis, RELATIONS[int(item.gold)]) for item in rendered] == [
         ("templatic", "The king drew the cats.", "The cats were drawn.", "entailment"),
         ("templatic", "The king drew the cats.", "The king drew them quickly.", "neutral"),
         ("templatic", "The king drew the cats.", "The king did not draw the cats.", "contradiction"),
@@ -27,7 +28,7 @@ def test_a_template_is_asked_about_each_premise_whose_reading_or_itself_has_a_re
         ("challenge", "Ann slept at home.", "Ann did not sleep home.", "entailment"),
     ]
     assert [item.reading for item in rendered] == ["asserted"] * 3 + ["denied"] * 3 + [""]
-    assert len({item.premise_id for item in rendered}) == 3
+    assert len({item.cluster_premise for item in rendered}) == 3
     (tmp_path / "toy" / "items.yaml").write_text(TOY.replace("quick: neutral, ", ""))
     fewer = render_inferences(load_items("toy", tmp_path), "toy")
     assert [item.hypothesis for item in rendered if item not in fewer] == ["The king drew them quickly."]
@@ -38,15 +39,15 @@ def test_a_template_is_asked_about_each_premise_whose_reading_or_itself_has_a_re
     [
         ("quick: neutral", "quick: nuetral", "inference.readings.asserted.quick: 'nuetral' is not allowed"),
         ("    quick: ", "    idle: It rained.\n    quick: ", "no premise has a relation to idle; give it one"),
-        ("quick: neutral", "quik: neutral", "readings.asserted: 'quik' is not a hypothesis; did you mean 'quick'?"),
-        ("gold: {done: neutral}", "gold: {doen: neutral}", "premises[1].gold: 'doen' is not a hypothesis"),
+        ("quick: neutral", "quik: neutral", "readings.asserted: 'quik' is not in hypotheses; did you mean 'quick'?"),
+        ("gold: {done: neutral}", "gold: {doen: neutral}", "premises[1].gold: 'doen' is not in hypotheses"),
         ("reading: asserted", "reading: assertd", "premises[0].reading: 'assertd' is not in readings; did you mean"),
-        ("{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "hypotheses.done: slot OJB is not in slots; did you mean 'OBJ'?"),
-        ("OBJ: {they: the cats}", "OJB: {they: the cats}", "premises[0].slots: slot OJB is not in slots"),
+        ("{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "hypotheses.done: 'OJB' is not in slots; did you mean 'OBJ'?"),
+        ("OBJ: {they: the cats}", "OJB: {they: the cats}", "premises[0].slots: 'OJB' is not in slots"),
 
         ("OBJ: {they: the cats}", "OBJ: the cats", "premises[0], done: 'was' of 'the cats' needs the pronoun"),
 
-        ("{not-done: entailment}", "{undone: entailment}", "challenge[0].gold: 'undone' is not a hypothesis"),
+        ("{not-done: entailment}", "{undone: entailment}", "challenge[0].gold: 'undone' is not in hypotheses"),
         ("{she: Cleo}", "{she: Ann}", "referents must be four different ones"),
         ("{R2:their} dog.\"\n    question", "{R5:their} dog.\"\n    question", "nothing fills the slot 'R5'"),
 
@@ -79,7 +80,7 @@ def test_the_eight_tests_of_a_frame(tmp_path):
     )
     assert all(item.answerable == (expected[item.test][1] is not None) for item in rendered)
     assert len({item.id for item in rendered}) == 8
-    assert len({item.frame_id for item in rendered}) == 1
+    assert len({item.cluster_premise for item in rendered}) == 1
 
 
 def test_a_construction_has_something_to_ask(tmp_path):
@@ -91,14 +92,16 @@ def test_a_and_b_are_right_equally_often_in_every_test_of_however_many_frames():
     for name, items in OWN.items():
         for seed in range(3):
             rendered = render_reasonings(items, name, seed=seed)
-            right = {item.frame_id: answer_of(item) for item in rendered if item.test == "base"}
-            frames, with_swapped = list(right), {item.frame_id for item in rendered if item.test == "vocabulary"}
+            right = {item.cluster_premise: answer_of(item) for item in rendered if item.test == "base"}
+            frames, with_swapped = list(right), {item.cluster_premise for item in rendered if item.test == "vocabulary"}
             for number in range(1, len(frames) + 1):
-                asked = [item for item in rendered if item.frame_id in frames[:number]]
+                asked = [item for item in rendered if item.cluster_premise in frames[:number]]
                 for test in {item.test for item in asked}:
                     own = [item for item in asked if item.test == test]
                     # Where nothing follows, the two options take turns at standing first.
-                    golds = Counter(item.gold if item.answerable else item.a == right[item.frame_id] for item in own)
+                    golds = Counter(
+                        item.gold if item.answerable else item.a == right[item.cluster_premise] for item in own
+                    )
                     assert abs(2 * golds.most_common()[0][1] - len(own)) <= 1, (name, test, number)
                 golds = Counter(item.gold for item in asked)
                 assert golds["A"] == golds["B"] or not with_swapped.issuperset(frames[:number]), (name, number)

@@ -9,30 +9,20 @@ from reasoning_tables import PLAIN
 
 from conftest import ITEMS, ROOT, write_toy_construction
 from cxprobe.errors import PromptError
-from cxprobe.tasks.prompts.items import (
-    RELATIONS,
-    Inference,
-    Reasoning,
-    load_items,
-    render_inferences,
-    render_reasonings,
-)
+from cxprobe.tasks.prompts.items import inference, load_items, multiple_choice, render_inferences, render_reasonings
 from cxprobe.tasks.prompts.make import (
     Material,
-    build_choices,
-    build_questions,
+    build_tables,
     check_sets,
     choose_examples,
     item_table,
     load_material,
-    material_files,
-    questions_for,
+    load_wording,
 )
-from cxprobe.tasks.prompts.params import EvaluatePrompts, MakePrompts, PromptsParams, Shots
-from cxprobe.tasks.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
+from cxprobe.tasks.prompts.params import RELATIONS, EvaluatePrompts, MakePrompts, PromptsParams, Shots
 
-PROMPTS = load_prompts(InferencePrompts, ROOT / "prompts"), load_prompts(ReasoningPrompts, ROOT / "prompts")
-CONTINUATIONS = load_continuations(ROOT / "prompts")
+WORDING = load_wording(ROOT / "prompts")
+NEITHER = WORDING.reasoning.neither
 NO_SHOTS = {"number": 0, "sources": [], "of_the_construction": True}
 SHOTS = [NO_SHOTS, {"number": 1, "sources": ["templatic"], "of_the_construction": True}]
 
@@ -44,7 +34,7 @@ def material(tmp_path_factory):
     items = load_items("toy", folder)
     inferences = render_inferences(items, "toy")
     sets = {of: [item for item in inferences if item.set == of] for of in ("templatic", "challenge")}
-    return Material(sets, render_reasonings(items, "toy", seed=1), sets)
+    return Material([*inferences, *render_reasonings(items, "toy", seed=1)], sets)
 
 
 def settings(**changes):
@@ -56,12 +46,13 @@ def settings(**changes):
 
 
 def questions(material, **changes):
-    return build_questions("toy", material, *PROMPTS, settings(**changes), seed=1)
+    return build_tables("toy", material, WORDING, settings(**changes), seed=1)["questions"]
 
 
 def choices(material, texts=None, **changes):
     asked = {"inference": ["question"], "reasoning": ["riddle"], "most_shots": 1} | (texts or {})
-    return build_choices("toy", material, CONTINUATIONS, settings(continuations=asked, **changes), seed=1)
+    made = build_tables("toy", material, WORDING, settings(continuations=asked, **changes), seed=1)
+    return made["choices"], made["answers"]
 
 
 def test_every_item_is_asked_with_every_prompt_and_either_way(material):
@@ -99,7 +90,7 @@ def test_the_same_items_are_asked_in_words_and_by_likelihood(material):
 
 def test_rotated_options_stand_first_second_and_last_once_and_the_gold_letter_follows(material):
     table = questions(material, option_orders="rotated", reasoning_prompts=["paper-2", "paper-4"])
-    items, neither = {item.id: item for item in material.reasonings}, PROMPTS[1].neither
+    items, neither = {item.id: item for item in material.items}, NEITHER
     for (id_, prompt), rows in table[table["kind"] == "reasoning"].groupby(["item", "prompt"]):
         right = {"A": items[id_].a, "B": items[id_].b, "C": neither}[items[id_].gold]
         for column in ("option_a", "option_b", "option_c"):
@@ -145,24 +136,24 @@ def test_settings_that_contradict_each_other_are_refused(changes, message):
 
 # Three hypotheses to a premise, as in the release; four premises to each of two constructions.
 FULL = [
-    Inference(f"Premise {n} of {name}.", f"Hypothesis {gold}.", gold, name, "full")
+    inference(f"Premise {n} of {name}.", f"Hypothesis {gold}.", gold, name, "full")
     for name in ("odd", "even")
     for n in range(4)
     for gold in RELATIONS
 ]
 # One hypothesis to a premise, as in a challenge set.
-SINGLE = [Inference(f"Single {n}.", "It was.", gold, "odd", "single") for n, gold in enumerate(RELATIONS * 2)]
+SINGLE = [inference(f"Single {n}.", "It was.", gold, "odd", "single") for n, gold in enumerate(RELATIONS * 2)]
 
 
 def test_each_source_gives_an_example_of_each_relation_a_shot_by_a_draw_that_follows_from_the_seed():
     for shots in (0, 1, 3):
         examples = choose_examples([FULL], "odd", shots, seed=1)
-        assert Counter(example.gold for example in examples) == Counter(dict.fromkeys(RELATIONS, shots))
+        assert Counter(example.gold for example in examples) == Counter(dict.fromkeys("012", shots))
         assert {example.construction for example in examples} <= {"odd"}
         assert len({example.premise for example in examples}) == shots
     examples = choose_examples([FULL, SINGLE], "odd", 2, seed=1)
     assert Counter((example.set, example.gold) for example in examples) == {
-        (name, gold): 2 for name in ("full", "single") for gold in RELATIONS
+        (name, gold): 2 for name in ("full", "single") for gold in "012"
     }
     assert choose_examples([FULL], "odd", 2, seed=1) == choose_examples([FULL[::-1]], "odd", 2, seed=1)
     drawn = {tuple(example.gold for example in choose_examples([FULL], None, 1, seed=seed)) for seed in range(8)}
@@ -188,7 +179,9 @@ def test_a_source_has_what_a_setting_can_draw_and_no_more(tmp_path, monkeypatch)
     assert drawn_from("challenge", challenge) == drawn_from("challenge", templatic, challenge) == {"one": 1, "other": 1}
     assert drawn_from("templatic", templatic) == drawn_from("templatic", templatic, challenge) == {"one": 6}
     for shots, names in (([templatic], ["one"]), ([templatic, challenge], ["one", "other"])):
-        assert [path.parent.name for path in material_files("one", settings(shots=shots))] == names
+        read = []
+        load_material("one", settings(shots=shots), seed=1, use=lambda path: read.append(path) or path)  # noqa: B023
+        assert [path.parent.name for path in read] == names
 
 
 def test_a_control_has_sets_of_its_own_and_a_number_of_premises_of_its_own(tmp_path, monkeypatch):
@@ -197,29 +190,29 @@ def test_a_control_has_sets_of_its_own_and_a_number_of_premises_of_its_own(tmp_p
     folder.mkdir(parents=True)
     (folder / "items.yaml").write_text("control: true\n" + ITEMS)
     control = load_material("plain", settings(shots=SHOTS), seed=1)
-    asked = build_questions("plain", control, *PROMPTS, settings(shots=SHOTS), seed=1)
+    made = build_tables("plain", control, WORDING, settings(shots=SHOTS), seed=1)
+    asked = made["questions"]
     assert set(asked["set"]) == {"templatic-control", "challenge-control", "reasoning-control"}
     assert asked["control"].all()
-    assert item_table(control, asked)["control"].all()
+    assert made["items"]["control"].all()
     assert set(asked["shots"]) == {0, 1}  # its own sentences are its examples
-    few = build_questions("plain", control, *PROMPTS, settings(premises=1, control_premises=2), seed=1)
+    few = build_tables("plain", control, WORDING, settings(premises=1, control_premises=2), seed=1)["questions"]
     assert few.groupby("set")["cluster_premise"].nunique()["templatic-control"] == 2
 
 
 def test_every_item_has_one_row_whether_it_is_asked_about_or_not():
-    seen = Inference("It rained.", "It was wet.", "entailment", "toy", "templatic", "wet")
-    other = Inference("It rained.", "It was dry.", "contradiction", "toy", "templatic", "dry")
-    loose = Inference("It rained.", "Ann slept.", "neutral", "toy", "file")
-    story = Reasoning("base-f", "Ann and Bob ran.", "Who ran?", "Ann", "Bob", "B", "toy", "base", "f", True)
-    made = Material({"templatic": [seen, other, seen], "file": [loose]}, [story], {})
-    table = item_table(made, pd.DataFrame({"item": [seen.id, seen.id, story.id]})).set_index("id")
+    seen = inference("It rained.", "It was wet.", "entailment", "toy", "templatic", "wet")
+    other = inference("It rained.", "It was dry.", "contradiction", "toy", "templatic", "dry")
+    loose = inference("It rained.", "Ann slept.", "neutral", "toy", "file")
+    story = multiple_choice("f", "base", "toy", "reasoning", "B", "Ann and Bob ran.", "Who ran?", "Ann", "Bob")
+    table = item_table([seen, other, seen, loose, story], {seen.id, story.id}).set_index("id")
     assert list(table.index) == [seen.id, other.id, loose.id, story.id]
     assert table["drawn"].tolist() == [True, False, False, True]
     assert table["gold"].tolist() == ["0", "2", "1", "B"]
     assert table.loc[seen.id, ["premise", "hypothesis", "text"]].tolist() == ["It rained.", "It was wet.", ""]
     assert table.loc[story.id, ["text", "a", "b", "premise"]].tolist() == ["Ann and Bob ran.", "Ann", "Bob", ""]
     assert table["cluster_wording"].tolist() == ["toy wet", "toy dry", loose.id, story.id]
-    assert table["cluster_premise"].tolist() == [seen.premise_id] * 3 + ["f"]
+    assert table["cluster_premise"].tolist() == [seen.cluster_premise] * 3 + ["f"]
 
 
 # Free-form hypotheses: people wrote one of each relation to a premise, in words of their own.
@@ -251,25 +244,25 @@ def test_imported_sets_are_asked_about_beside_our_own_by_their_own_names(folder)
     asked = questions(material, files=FILES)
     counts = asked.groupby("set")["item"].nunique().to_dict()
     assert counts == {"challenge": 1, "free-form": 1, "official": 16, "reasoning": 8, "templatic": 6}
-    items = item_table(material, asked)
+    items = build_tables("toy", material, WORDING, settings(files=FILES), seed=1)["items"]
     assert items.groupby("set").size().to_dict() == counts
     assert items["drawn"].all()
     assert choices(material, files=FILES)[0].groupby("set")["item"].nunique().to_dict() == counts
-    assert set(asked.loc[asked["kind"] == "reasoning", "option_c"]) == {PROMPTS[1].neither}
+    assert set(asked.loc[asked["kind"] == "reasoning", "option_c"]) == {NEITHER}
     few = questions(material, files=FILES, premises=1).query("kind == 'reasoning'")
     assert few.groupby("set")["cluster_premise"].nunique().to_dict() == {"official": 1, "reasoning": 1}
-    seeds = [load_material("toy", settings(files=FILES), seed=seed).reasonings for seed in range(6)]
-    firsts = {next(item.frame_id for item in items if item.set == "official") for items in seeds}
+    seeds = [load_material("toy", settings(files=FILES), seed=seed).items for seed in range(6)]
+    firsts = {next(item.cluster_premise for item in items if item.set == "official") for items in seeds}
     assert len(firsts) == 2  # the first frame is a draw
 
 
 def test_the_files_that_are_read_are_those_of_the_construction(folder):
-    files = {"official": FILES["official"], "elsewhere": {"other": "data/benchmarks/o.tsv"}}
-    paths = [str(path) for path in material_files("toy", settings(files=files))]
-    assert paths == ["constructions/toy/items.yaml", "data/benchmarks/toy.tsv"]
+    files, read = {"official": FILES["official"], "elsewhere": {"other": "data/benchmarks/o.tsv"}}, []
+    load_material("toy", settings(files=files), seed=1, use=lambda path: read.append(str(path)) or path)
+    assert read == ["constructions/toy/items.yaml", "data/benchmarks/toy.tsv"]
     unknown = settings(files={"official": {"toi": "data/benchmarks/toy.tsv"}})
     with pytest.raises(PromptError, match=r"prompts\.make\.files\.official: 'toi' is .* mean 'toy'"):
-        load_material("toy", unknown, seed=1)
+        check_sets(set(), unknown)
 
 
 def test_an_imported_set_that_no_construction_has_an_item_of_is_refused(folder):
@@ -279,8 +272,8 @@ def test_an_imported_set_that_no_construction_has_an_item_of_is_refused(folder):
     (folder / "constructions/other/items.yaml").write_text(ITEMS)
     asked = settings(files=FILES | {"elsewhere": elsewhere, "others": "data/benchmarks/other.csv"})
     with pytest.raises(PromptError, match=r"^prompts\.make\.files\.elsewhere, others: has no item about any of"):
-        check_sets([load_material("toy", asked, seed=1)], asked)
-    check_sets([load_material(name, asked, seed=1) for name in ("toy", "other")], asked)
+        check_sets({item.set for item in load_material("toy", asked, seed=1).items}, asked)
+    check_sets({item.set for name in ("toy", "other") for item in load_material(name, asked, seed=1).items}, asked)
 
 
 def test_a_model_is_asked_a_part(material):
@@ -291,7 +284,7 @@ def test_a_model_is_asked_a_part(material):
         params = {"models": {}, "llms": {"one": parts}, "constructions": ["toy"], "make": settings(**chosen)}
         score = {"scheme": "pll", "token_budget": 1}
         section = PromptsParams(**params, score=score, evaluate={"score": "sum", "scores": ["sum"]})
-        return questions_for(table, section.llms["one"])
+        return section.llms["one"].part_of(table)
 
     pd.testing.assert_frame_equal(asked(), table)
     assert set(asked(sets=["templatic"])["kind"]) == {"inference"}

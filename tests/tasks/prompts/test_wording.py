@@ -1,7 +1,7 @@
 """How an item becomes a question, or a text to continue, and what the files of prompts must have."""
 
 from copy import deepcopy
-from functools import partial, reduce
+from functools import reduce
 from operator import getitem
 
 import pytest
@@ -9,15 +9,9 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT
 from cxprobe.errors import PromptError
-from cxprobe.tasks.prompts.items import Inference, Reasoning
-from cxprobe.tasks.prompts.wording import (
-    InferencePrompts,
-    ReasoningPrompts,
-    ask_item,
-    continue_item,
-    load_continuations,
-    load_prompts,
-)
+from cxprobe.models.prompts import read_prompt_file
+from cxprobe.tasks.prompts.items import inference, multiple_choice
+from cxprobe.tasks.prompts.make import Wording, ask_item, continue_item, load_wording
 
 CONTENT = {
     "inference": {
@@ -42,20 +36,15 @@ CONTENT = {
         "reasoned": "Think, then a letter.",
     },
 }
-ITEM = Inference("A {cat} slept.", "A cat was awake.", "contradiction", "toy", "templatic")
-SHOWN = Inference("A dog barked.", "A dog was old.", "neutral", "toy", "templatic")
-RIDDLE = Reasoning("id", "Ann is old.", "Who is old?", "Bob", "Ann", "B", "toy", "base", "frame", True)
-LOAD = {
-    "inference": partial(load_prompts, InferencePrompts),
-    "reasoning": partial(load_prompts, ReasoningPrompts),
-    "continuations": load_continuations,
-}
-PROJECT = {name: load(ROOT / "prompts") for name, load in LOAD.items()}
+ITEM = inference("A {cat} slept.", "A cat was awake.", "contradiction", "toy", "templatic")
+SHOWN = inference("A dog barked.", "A dog was old.", "neutral", "toy", "templatic")
+RIDDLE = multiple_choice("frame", "base", "toy", "reasoning", "B", "Ann is old.", "Who is old?", "Bob", "Ann")
+PROJECT = load_wording(ROOT / "prompts")
 
 
 @pytest.fixture
 def prompts(tmp_path):
-    """Write a file of prompts with changes, each from a path of keys to a value, and read it."""
+    """Write a file of prompts with changes, each from a path of keys to a value, and read all files."""
 
     def read(name, changes=()):
         yaml = YAML(typ="safe")
@@ -63,17 +52,17 @@ def prompts(tmp_path):
         for (*parents, key), value in changes:
             reduce(getitem, parents, content)[key] = value
         yaml.dump(content, tmp_path / f"{name}.yaml")
-        return LOAD[name](tmp_path)
+        return PROJECT._replace(**{name: read_prompt_file(Wording.__annotations__[name], tmp_path / f"{name}.yaml")})
 
     return read
 
 
 def test_a_question_has_its_parts_in_order(prompts):
-    inference = prompts("inference")
-    assert ask_item(ITEM, "plain", inference, None, chain_of_thought=False) == (
+    wording = prompts("inference")
+    assert ask_item(ITEM, "plain", wording, chain_of_thought=False)[0] == (
         "Is it so? {no field} here\n\nA {cat} slept. / A cat was awake.\n\nOne digit."
     )
-    assert ask_item(ITEM, "other", inference, None, [SHOWN], chain_of_thought=True) == (
+    assert ask_item(ITEM, "other", wording, [SHOWN], chain_of_thought=True)[0] == (
         "So is it?\n\nFor example:\n\nA dog barked. / A dog was old. = 1\n\nA {cat} slept. / A cat was awake.\n\n"
         "Think, then a digit."
     )
@@ -84,7 +73,7 @@ def test_a_question_has_its_parts_in_order(prompts):
     [("ABC", "C", "A Bob B Ann C nobody"), ("BCA", "B", "A Ann B nobody C Bob"), ("CAB", "A", "A nobody B Bob C Ann")],
 )
 def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(prompts, order, unsure, shown):
-    asked = ask_item(RIDDLE, "when", None, prompts("reasoning"), chain_of_thought=False, order=order)
+    asked, _ = ask_item(RIDDLE, "when", prompts("reasoning"), chain_of_thought=False, order=order)
     assert asked == f"If unsure {unsure}.\n\nAnn is old. Who is old? {shown}\n\nOne letter."
 
 
@@ -97,7 +86,7 @@ def test_only_a_prompt_for_the_unsure_names_a_letter_and_in_braces(prompts, unsu
 
 def test_prompts_may_say_themselves_how_to_answer_at_once_but_not_after_reasoning(prompts):
     silent = prompts("inference", [(("direct",), "")])
-    assert ask_item(ITEM, "other", silent, None, chain_of_thought=False).endswith("/ A cat was awake.")
+    assert ask_item(ITEM, "other", silent, chain_of_thought=False)[0].endswith("/ A cat was awake.")
     with pytest.raises(PromptError, match=r"inference\.yaml: reasoned"):
         prompts("inference", [(("reasoned",), "")])
 
@@ -110,23 +99,23 @@ PLAIN = {
 
 
 def test_a_digit_stands_for_each_relation_and_examples_stand_before_it_with_their_right_answers(prompts):
-    continuations = prompts("continuations", [(("inference", "plain"), PLAIN)])
-    choice = continue_item(ITEM, "plain", continuations, [SHOWN, SHOWN])
+    continuations = prompts("continuations", [(("inference", "plain"), PLAIN)]).continuations
+    context, anywhere, answers = continue_item(ITEM, "plain", continuations, [SHOWN, SHOWN])
     shown = "A dog barked. So A dog was old. Maybe.\n\n"
-    assert choice.context == f"{shown}{shown}A {{cat}} slept. So A cat was awake."
-    assert choice.answers == {"0": " Yes.", "1": " Maybe.", "2": " No."}
-    assert choice.anywhere == "So:"
+    assert context == f"{shown}{shown}A {{cat}} slept. So A cat was awake."
+    assert answers == {"0": " Yes.", "1": " Maybe.", "2": " No."}
+    assert anywhere == "So:"
 
 
 def test_the_options_of_a_multiple_choice_item_are_its_answers_or_are_listed_in_any_order():
-    continuations = PROJECT["continuations"]
-    choice = continue_item(RIDDLE, "question", continuations)
-    assert choice.context == "Ann is old.\nQuestion: Who is old?\nAnswer:"
-    assert choice.answers == {"A": " Bob.", "B": " Ann.", "C": " nobody can tell."}
-    listed = continue_item(RIDDLE, "letters", continuations, order="CAB")
+    continuations = PROJECT.continuations
+    context, _, answers = continue_item(RIDDLE, "question", continuations)
+    assert context == "Ann is old.\nQuestion: Who is old?\nAnswer:"
+    assert answers == {"A": " Bob.", "B": " Ann.", "C": " nobody can tell."}
+    listed, _, answers = continue_item(RIDDLE, "letters", continuations, order="CAB")
     neither = continuations.reasoning["letters"].neither
-    assert listed.context == f"Ann is old.\nQuestion: Who is old?\nA. {neither}\nB. Bob\nC. Ann\nAnswer:"
-    assert listed.answers == {"A": " A", "B": " B", "C": " C"}
+    assert listed == f"Ann is old.\nQuestion: Who is old?\nA. {neither}\nB. Bob\nC. Ann\nAnswer:"
+    assert answers == {"A": " A", "B": " B", "C": " C"}
 
 
 @pytest.mark.parametrize(
@@ -139,7 +128,8 @@ def test_the_options_of_a_multiple_choice_item_are_its_answers_or_are_listed_in_
         ("inference.plain", "answers", PLAIN["answers"] | {"neutral": "May"}, "must begin with a space"),
         ("inference.plain", "answers", PLAIN["answers"] | {"neutral": " No."}, "is listed more than once"),
         ("reasoning.question", "answers", {"A": " {b}", "B": " {a}", "C": " no"}, "answer A may have no field but {a}"),
-        ("reasoning.question", "neither", "Nobody knows.", "neither is the third option of a text that lists"),
+        ("reasoning.question", "neither", "Nobody knows.", "exactly the fields {a}, {b}, {c}, {question}, {text}"),
+        ("reasoning.question", "text", "{text} {question} {a} {b}?", "neither is the third option of a text that"),
     ],
 )
 def test_a_text_that_cannot_be_filled_or_joined_is_refused(prompts, name, key, value, message):

@@ -8,14 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
+from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
 from cxprobe.files.tables import write_table
 from cxprobe.probing import Fitting, Regularisation
 from cxprobe.stats import credit
-from cxprobe.tasks.recognition import measure
-from cxprobe.tasks.recognition.make import read_subsets
-from cxprobe.tasks.recognition.params import Controls, Probe
-from cxprobe.tasks.recognition.probes import control_labels, recognise
+from cxprobe.tasks.recognition import probes
+from cxprobe.tasks.recognition.evaluate import search_curves
+from cxprobe.tasks.recognition.measure import read_subsets
+from cxprobe.tasks.recognition.params import Controls, Probe, SearchRange, Tune
+from cxprobe.tasks.recognition.probes import control_labels, recognise, tune_subset
 
 pytestmark = pytest.mark.pipeline
 
@@ -69,12 +71,12 @@ def once(source, kept, settings=SETTINGS, regularisation=RIDGES, feature="length
 
 
 def test_every_test_sentence_is_judged_by_every_layer_and_every_control(source, tmp_path):
-    (probes, controls, *_), counted = once(source, tmp_path / "scratch")
+    (tested, controls, *_), counted = once(source, tmp_path / "scratch")
     columns = ["value", "label", "id", "feature", "cluster_template", "layer", "probability"]
-    assert probes.columns.tolist() == columns
-    assert probes.groupby("layer")["id"].agg(set).tolist() == [{f"s{number}" for number in range(60, 120)}] * 2
-    right = credit(probes["probability"].to_numpy(), (probes["label"] == "positive").to_numpy())
-    accuracy = pd.Series(right).groupby(probes["layer"].to_numpy()).mean()
+    assert tested.columns.tolist() == columns
+    assert tested.groupby("layer")["id"].agg(set).tolist() == [{f"s{number}" for number in range(60, 120)}] * 2
+    right = credit(tested["probability"].to_numpy(), (tested["label"] == "positive").to_numpy())
+    accuracy = pd.Series(right).groupby(tested["layer"].to_numpy()).mean()
     assert accuracy[1] > 0.95 > 0.8 > accuracy[0]
     assert controls.groupby("control").size().to_dict() == {"majority": 60}
     assert counted == 2
@@ -82,7 +84,7 @@ def test_every_test_sentence_is_judged_by_every_layer_and_every_control(source, 
 
 def test_a_run_that_was_killed_does_not_train_finished_probes_again(source, tmp_path, monkeypatch):
     first, trained = once(source, tmp_path / "scratch")
-    monkeypatch.setattr(measure, "for_each_layer", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr(probes, "for_each_layer", lambda *_, **__: pytest.fail("trained again"))
     again, counted = once(source, tmp_path / "scratch", jobs=2)
     assert trained == counted == 2
     for one, other in zip(first, again, strict=True):
@@ -100,8 +102,8 @@ def test_predictions_are_kept_for_the_same_work_alone(source, tmp_path, monkeypa
         "seed": 1,
     }
     trained = []
-    real = measure.for_each_layer
-    monkeypatch.setattr(measure, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
+    real = probes.for_each_layer
+    monkeypatch.setattr(probes, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
     argument = "settings" if changed == "controls" else changed
     once(source, tmp_path / "scratch", **{argument: other[changed]})
     assert trained == [1]
@@ -142,3 +144,46 @@ def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source, tmp_p
     probe = LogisticRegression().fit(vectors[~held].to_numpy(), rows.loc[~held, "label"] == "positive")
     expected = probe.predict_proba(vectors[held].to_numpy())[:, 1]
     np.testing.assert_allclose(rows.loc[held, "probability"], expected, atol=1e-3)
+
+
+RNG = np.random.default_rng(0)
+TRAIN = pd.DataFrame({"label": np.repeat(["positive", "negative"], 60), "text": [f"text {n}" for n in range(120)]})
+TRAIN["cluster_template"] = [f"template {number // 4}" for number in range(120)]
+NOISE = RNG.normal(size=(120, 30))
+VECTORS = np.stack([NOISE, NOISE + 0.4 * (TRAIN["label"] == "positive").to_numpy()[:, None]]).astype(np.float32)
+
+
+def tune(max_iter=1000, progress=lambda _: None, trials=6, standardise=(False, True), low=1e-4, high=1e2):
+    how = Tune(trials=trials, folds=3, C=SearchRange(low=low, high=high), standardise=[*standardise])
+    return tune_subset(TRAIN, Features([*TRAIN["text"]], VECTORS), how, Fitting(max_iter, 1, "toy"), 1, progress)
+
+
+def test_each_layer_is_searched_in_the_space_by_accuracy_on_held_out_sentences():
+    counted: list[int] = []
+    trials = tune(progress=counted.append)
+    noise, signal = trials.groupby("layer")["accuracy"].max()
+    assert signal > 0.75 > noise
+    assert trials.groupby("layer")["number"].agg(list).tolist() == [[*range(6)]] * 2
+    assert trials["C"].between(1e-4, 1e2).all()
+    assert set(trials["standardise"]) == {False, True}
+    assert counted == [6, 6]
+
+
+def test_settings_that_do_not_converge_have_no_accuracy():
+    trials = tune(15, trials=8, standardise=[False], low=1e-8, high=1e8)
+    assert len(trials) == 16
+    assert 0 < trials["accuracy"].isna().sum() < 16
+    assert trials["accuracy"].dropna().between(0, 1).all()
+
+
+def test_no_setting_that_converges_is_an_error():
+    with pytest.raises(ProbeError, match="toy, layer 0: none of 2 settings converged"):
+        tune(1, trials=2, standardise=[False], low=1e4, high=1e5)
+
+
+def test_the_figure_of_a_search_has_a_logarithmic_axis_of_c_without_trials_that_failed():
+    accuracies = [0.5, 0.75, np.nan]
+    trials = pd.DataFrame({"feature": "length", "layer": 0, "C": [1e-3, 1e2, 1e4], "accuracy": accuracies})
+    (axes,) = search_curves(trials, trials[1:2], "toy").axes
+    (curve,) = [line for line in axes.get_lines() if len(line.get_xdata()) == 2 and line.get_label() == "layer 0"]
+    assert (axes.get_xscale(), axes.get_xlabel(), [*curve.get_xdata()]) == ("log", "C", [1e-3, 1e2])

@@ -1,6 +1,7 @@
 import contextlib
 import itertools
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -8,16 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from labelling_desk import label, table_of
-from nltk import CFG
+from nltk import CFG, Nonterminal
+from scipy.stats import chisquare
 
 from conftest import ROOT
-from cxprobe.constructions.construction import load_construction
+from cxprobe.constructions.construction import Grammars, load_construction
 from cxprobe.errors import ConstructionError, DataError
 from cxprobe.labels import DECIDES
 from cxprobe.tasks.recognition.sentences import (
+    Shape,
+    ShapeSampler,
     apply_labels,
+    check_lexical_halves,
     generate_sentences,
     load_grammars,
+    read_grammar,
     split_sequences,
 )
 
@@ -121,67 +127,47 @@ def test_both_labels_of_the_comparative_correlative_have_the_same_words_with_the
     assert bags("POS") == bags("NEG") != Counter()
 
 
-def mined(*rows: tuple[str, str]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["id", "tags"])
+SEQUENCE, SENTENCE = "sequence", "sentence"
+OWN = [(SEQUENCE, "DT", "positive"), (SENTENCE, "b", "negative")]
+MAJORITY = [(SEQUENCE, "DT", "positive", "A"), (SEQUENCE, "DT", "positive", "B"), (SEQUENCE, "DT", "negative", "C")]
+UNCLEAR = [(SEQUENCE, "JJ", "positive", "A"), (SEQUENCE, "JJ", "unclear", "B"), (SEQUENCE, "NN", "unclear", "A")]
+# "b" has a label of its own, so that the decision about its sequence is not one about it.
+DECIDED = [
+    (SEQUENCE, "DT", "positive", "A"),
+    (SEQUENCE, "DT", "negative", f"C{DECIDES}"),
+    (SENTENCE, "b", "positive", "A"),
+]
+DECIDED += [(SENTENCE, "c", "positive", "B"), (SENTENCE, "c", "positive", f"D{DECIDES}")]
+DECIDED += [(SEQUENCE, "JJ", "unclear", f"C{DECIDES}"), (SEQUENCE, "NN", "positive", f"C{DECIDES}")]
+DECIDED += [(SEQUENCE, "NN", "negative", f"D{DECIDES}")]
 
 
-def test_a_sentence_has_the_label_of_its_sequence_unless_it_has_one_of_its_own():
-    labels = [label("sequence", "DT JJR", "positive"), label("sentence", "b", "negative")]
-    labelled = apply_labels(mined(("a", "DT JJR"), ("b", "DT JJR"), ("c", "DT")), table_of(*labels))
-    assert labelled.sentences[["id", "label"]].to_numpy().tolist() == [["a", "positive"], ["b", "negative"]]
-    assert labelled.left_out == {"not labelled": 1}
-    assert labelled.unused == 0
-
-
-def test_a_majority_does_not_decide():
-    labels = [
-        *(label("sequence", "DT", judgement, who) for who, judgement in zip("ABC", ["positive"] * 3, strict=True)),
-        label("sequence", "DT", "negative", "D"),
-        label("sequence", "JJ", "positive", "A"),
-        label("sequence", "JJ", "unclear", "B"),
-        label("sequence", "NN", "unclear", "A"),
-    ]
-    labelled = apply_labels(mined(("a", "DT"), ("b", "JJ"), ("c", "NN")), table_of(*labels))
-    assert labelled.sentences.empty
-    assert labelled.left_out == {"conflict": 2, "unclear": 1}
-
-
-def test_a_decision_replaces_what_others_say_of_the_same_thing():
-    labels = [
-        label("sequence", "DT", "positive", "A"),
-        label("sequence", "DT", "negative", "B"),
-        label("sequence", "DT", "negative", f"C{DECIDES}"),
-        label("sentence", "b", "positive", "A"),
-        label("sentence", "c", "positive", "B"),
-        label("sentence", "c", "positive", f"D{DECIDES}"),
-        label("sequence", "JJ", "unclear", f"C{DECIDES}"),
-        label("sequence", "NN", "positive", f"C{DECIDES}"),
-        label("sequence", "NN", "negative", f"D{DECIDES}"),
-    ]
-    rows = [("a", "DT"), ("b", "DT"), ("c", "DT"), ("d", "JJ"), ("e", "NN")]
-    labelled = apply_labels(mined(*rows), table_of(*labels))
-    # "b" has a label of its own, so that the decision about its sequence is not one about it.
-    assert labelled.sentences[["id", "label"]].to_numpy().tolist() == [["a", "negative"], ["c", "positive"]]
-    assert labelled.left_out == {"conflict": 2, "unclear": 1}
+@pytest.mark.parametrize(
+    ("tags", "said", "labels", "left_out"),
+    [
+        (["DT", "DT", "IN"], OWN, {"a": "positive", "b": "negative"}, {"not labelled": 1}),
+        (["DT", "JJ", "NN"], MAJORITY + UNCLEAR, {}, {"conflict": 2, "unclear": 1}),
+        (["DT", "DT", "DT", "JJ", "NN"], DECIDED, {"a": "negative", "c": "positive"}, {"conflict": 2, "unclear": 1}),
+    ],
+    ids=["its own label counts before that of its sequence", "no majority decides", "a decision replaces what is said"],
+)
+def test_a_sentence_has_the_label_that_all_agree_on(tags, said, labels, left_out):
+    mined = pd.DataFrame({"id": [*"abcde"[: len(tags)]], "tags": tags})
+    labelled = apply_labels(mined, table_of(*(label(*one) for one in said)))
+    assert dict(labelled.sentences[["id", "label"]].to_numpy().tolist()) == labels
+    assert (labelled.left_out, labelled.unused) == (left_out, 0)
 
 
 def labelled_table(sizes: dict[str, list[int]]) -> pd.DataFrame:
     """Make, for each label, sequences of so many sentences."""
     rows = [
-        {
-            "id": f"{name}{place}.{number}",
-            "text": "t",
-            "url": f"u{number}",
-            "tags": f"{name} {place}",
-            "matched": [],
-            "slots": [],
-            "label": name,
-        }
+        (f"{name}{place}.{number}", f"u{number}", f"{name} {place}", name, [], [])
         for name, counts in sizes.items()
         for place, count in enumerate(counts)
         for number in range(count)
     ]
-    return pd.DataFrame(rows).assign(start=0, end=1, length=range(sum(map(sum, sizes.values()))))
+    table = pd.DataFrame(rows, columns=["id", "url", "tags", "label", "matched", "slots"])
+    return table.assign(text="t", start=0, end=1, length=range(len(rows)))
 
 
 SIZES = st.lists(st.integers(1, 4), min_size=3, max_size=12)
@@ -250,3 +236,105 @@ def test_too_few_sequences_of_a_label_are_an_error_that_counts_them():
     table = labelled_table({"positive": [1, 1], "negative": [5]})
     with pytest.raises(DataError, match=r"1 negative; with recognition\.make\.labels\.folds = 2 each label needs at"):
         split_sequences(table, 2, 1, documents_apart=False)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("S -> A\nA -> 'unclosed\nB -> 'b'", [": the grammar does not parse: Unable to parse line 2"]),
+        (
+            "# NOUN here is no use of it\nS -> 'NOUN' A | A\nA -> 'a' NOUN\nB -> VERB",
+            [", line 3: NOUN is used and has no rule", ", line 4: VERB is used and has no rule"],
+        ),
+        ("A -> 'a'", [": construction.yaml names S, which has no rule here"]),
+        # What stands between the quotes is then text, and the words are symbols, without spaces around them.
+        ("S -> A\nA -> 'B '0' 'the' C .'", [", line 2: 0 is used and has no rule"]),
+        (None, [" does not exist"]),
+    ],
+)
+def test_a_fault_of_a_grammar_is_told_with_its_line(tmp_path, content, said):
+    path = tmp_path / "g.cfg"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(ConstructionError) as raised:
+        read_grammar(path, ["S"])
+    assert all(f"{path}{one}" in str(raised.value) for one in said)
+
+
+def test_a_shared_content_word_is_named_with_both_lines(tmp_path):
+    train, test = tmp_path / "train.cfg", tmp_path / "test.cfg"
+    train.write_text("S -> N V\nN -> 'Cat'\nV -> 'runs'")
+    test.write_text("S -> N V\n\nV -> 'sits'\nN -> 'dog' | 'wild cat'")
+    with pytest.raises(ConstructionError) as raised:
+        check_lexical_halves(train, test, ["N", "V"])
+    assert str(raised.value).startswith(f"{test}, line 4: 'cat' (N) is also in {train}, line 2 (N)")
+
+
+def test_punctuation_belongs_to_the_word_before_it_and_marks_are_no_words():
+    terminals = ["Nowadays ,", "0", "the", "faster", ", and by the way ,", "0", "the", "better", "."]
+    text, (words, marks) = sampler().spell(terminals)
+    assert text == "Nowadays, the faster, and by the way, the better."
+    assert words == 9
+    assert [text.split()[mark] for mark in marks] == ["the", "the"]
+
+
+def sampler(text: str = "S -> 'a'") -> ShapeSampler:
+    start = {"positive": "S", "negative": "S"}
+    rules = Grammars(start=start, content=["N"], marker="0", marks=1, no_space_before=[",", ";", "."])
+    return ShapeSampler(CFG.fromstring(text), rules)
+
+
+def strings(grammar: CFG, symbol: object) -> list[tuple[tuple[str, ...], Fraction]]:
+    """Spell out every derivation with its probability: the oracle."""
+    if isinstance(symbol, str):
+        return [((symbol,), Fraction(1))]
+    rules = grammar.productions(lhs=symbol)
+    spelt = []
+    for rule in rules:
+        for parts in itertools.product(*(strings(grammar, part) for part in rule.rhs())):
+            p = Fraction(1, len(rules))
+            for _, q in parts:
+                p *= q
+            spelt.append((tuple(word for words, _ in parts for word in words), p))
+    return spelt
+
+
+def oracle(text: str) -> dict[Shape, float]:
+    sums: Counter[Shape] = Counter()
+    for terminals, p in strings(CFG.fromstring(text), Nonterminal("S")):
+        _, (words, marks) = sampler().spell(("Start", *terminals))
+        sums[Shape(words - 1, tuple(mark - 1 for mark in marks))] += p
+    return {shape: float(p) for shape, p in sums.items()}
+
+
+ALTERNATIVES = st.lists(st.sampled_from(["'a'", "'b c'", "'0'", "','", "", "B", "B 'd'", "C"]), min_size=1, max_size=4)
+
+
+@settings(max_examples=60)
+@given(ALTERNATIVES, st.lists(st.sampled_from(["'e'", "'0' 'f g'", ""]), min_size=1, max_size=3))
+def test_probabilities_are_those_of_spelling_out_every_derivation(top, below):
+    text = f"S -> A A | A '0' A\nA -> {' | '.join(top)}\nB -> {' | '.join(below)}\nC -> B B | 'h'"
+    shapes = sampler(text).shapes("S")
+    expected = oracle(text)
+    assert shapes.keys() == expected.keys()
+    assert all(shapes[shape] == pytest.approx(p) for shape, p in expected.items())
+
+
+def test_draws_follow_the_grammars_distribution_given_the_shape():
+    text = "S -> X Y | Y X\nX -> 'a' | 'a' | 'b' | 'c d'\nY -> 'e' | 'f g' | '0'"
+    shape = Shape(3, ())
+    wanted: Counter[tuple[str, ...]] = Counter()
+    for terminals, p in strings(CFG.fromstring(text), Nonterminal("S")):
+        if "0" not in terminals and sampler().spell(terminals)[1].words == 3:
+            wanted[terminals] += p
+    rng = np.random.default_rng(0)
+    toy = sampler(text)
+    drawn = Counter(tuple(terminal for terminal, _ in toy.draw("S", shape, rng)) for _ in range(4000))
+    assert drawn.keys() == wanted.keys()
+    expected = [float(wanted[key] / sum(wanted.values())) * 4000 for key in wanted]
+    assert chisquare([drawn[key] for key in wanted], expected).pvalue > 0.001
+
+
+def test_a_recursive_grammar_is_refused_with_its_loop():
+    with pytest.raises(ConstructionError, match=r"recursive \(A -> B -> A\)"):
+        sampler("S -> A\nA -> 'a' B\nB -> A | 'b'").shapes("S")

@@ -14,7 +14,6 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.params import BaselineSet, ModelSpec, NgramFeatures, Rule, TagNgrams
 from cxprobe.results.rates import divided_by
 from cxprobe.results.schema import facet_columns
-from cxprobe.run.stage import Outcome
 from cxprobe.tasks.recognition.params import RecognitionStage
 
 SOURCES = ["generated", "mined"]
@@ -29,6 +28,7 @@ PANEL = BaselineSet(
         "places": Rule(kind="positions"),
     },
 )
+ENTRIES = ("one", "one-random", "baseline")
 SLUGS = ["one", "one-random", *PANEL.members]
 NAMES = ("dog", "fox", "king", "horse", "bird", "girl")
 
@@ -45,20 +45,12 @@ def write_sentences(folder):
         made = pd.DataFrame(rows, columns=["id", "text", "split", "label", "number"])
         made = made.assign(feature="length", value=5, cluster_template=made["number"].mod(30).astype(str))
         out = folder / "data" / "make_recognition" / "toy" / source
-        sentences = made[["id", "text", "cluster_template"]]
-        write_table(sentences, out / "sentences.parquet")
+        write_table(made[["id", "text", "cluster_template"]], out / "sentences.parquet")
         write_table(made[["feature", "split", "value", "label", "id"]], out / "splits.parquet")
     save_lm(folder / "model", "bert")
     described = folder / "constructions" / "toy" / "construction.yaml"
     described.parent.mkdir(parents=True)
     described.write_text("{name: toy, gloss: a toy, slots: {N: a noun}, positive: the first, sources: [this test]}\n")
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_sentences(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture(scope="module")
@@ -68,31 +60,21 @@ def evaluated_once(tmp_path_factory):
     write_sentences(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        measured()
-        return folder, run("evaluate")
+        params = params_of_models()
+        for model in ENTRIES:
+            do_work("measure", "recognition", params, model)
+        return folder, do_work("evaluate", "recognition", params, "")
 
 
 def params_of_models() -> RecognitionStage:
     params = RecognitionStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError))
     section, one = params.recognition, ModelSpec(name="model", revision=None, sha256=None, dtype="float32")
-    changes = {
-        "models": {"one": {}, "one-random": {}, "baseline": {}},
-        "constructions": {"toy": SOURCES},
-        "probe": section.probe.model_copy(update={"max_iter": 5000}),
-    }
+    changes = {"models": {entry: {} for entry in ENTRIES}, "constructions": {"toy": SOURCES}}
+    changes["probe"] = section.probe.model_copy(update={"max_iter": 5000})
     models = {"one": one, "one-random": one.model_copy(update={"weights": "random", "seed": 1}), "baseline": PANEL}
     compute = params.compute.model_copy(update={"jobs": 1})
     update = {"models": models, "recognition": section.model_copy(update=changes), "compute": compute}
     return params.model_copy(update=update)
-
-
-def run(step: str, item: str = "") -> Outcome:
-    return do_work(step, "recognition", params_of_models(), item)
-
-
-def measured() -> None:
-    for model in ("one", "one-random", "baseline"):
-        run("measure", model)
 
 
 def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated_once):

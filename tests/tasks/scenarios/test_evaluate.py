@@ -27,11 +27,6 @@ from cxprobe.tasks.scenarios.make import enumerate_items, fill_texts
 from cxprobe.tasks.scenarios.measure import baseline_scores
 from cxprobe.tasks.scenarios.rules import Scenarios, load_scenarios
 
-
-def decide(scores: np.ndarray, right: int) -> np.ndarray:
-    return credits_of_margins(scores[:, right] - scores[:, 1 - right], TIE)
-
-
 LOG_P = st.floats(-30, -0.01)
 TESTED = arrays(np.float64, (3, 2), elements=LOG_P)
 REFERENCE = arrays(np.float64, (3, 4, 2), elements=LOG_P)
@@ -48,7 +43,7 @@ def test_it_is_the_formula_of_the_paper(log_p, log_c):
 @given(TESTED, REFERENCE)
 def test_normalised_it_is_contextual_calibration(log_p, log_c):
     """Zhao et al. 2021: W = diag(p_cf)^-1, b = 0, q = softmax(W p), where p and p_cf are normalised over the labels."""
-    found = decide(calibrate(log_p, log_c, normalised=True), 0)
+    found = credits_of_margins(-np.diff(calibrate(log_p, log_c, normalised=True))[:, 0], TIE)
     for item in range(len(log_p)):
         p = np.exp(log_p[item]) / np.exp(log_p[item]).sum()
         p_cf = np.mean([np.exp(one) / np.exp(one).sum() for one in log_c[item]], axis=0)
@@ -61,13 +56,14 @@ def test_normalised_it_is_contextual_calibration(log_p, log_c):
 @given(log_p=TESTED)
 def test_a_model_that_heeds_no_text_is_left_with_ties(normalised, log_p):
     log_c = np.repeat(log_p[:, None], 5, axis=1)
-    assert (decide(calibrate(log_p, log_c, normalised=normalised), 0) == 0.5).all()
+    margins = np.diff(calibrate(log_p, log_c, normalised=normalised))[:, 0]
+    assert (credits_of_margins(margins, TIE) == 0.5).all()
 
 
 def test_rounding_decides_nothing_and_the_least_difference_in_float32_does():
     value = np.float32(-2.5)
     scores = np.array([[value, value + 1e-14], [value, np.nextafter(value, np.float32(0))]], dtype=np.float64)
-    assert decide(scores, 1).tolist() == [0.5, 1]
+    assert credits_of_margins(np.diff(scores)[:, 0], TIE).tolist() == [0.5, 1]
 
 
 def tossed(credit: float) -> list[bool]:

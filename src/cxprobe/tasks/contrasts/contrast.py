@@ -1,12 +1,30 @@
-"""The contrast of a frame: from the scores of texts to one number a frame and condition, in nats."""
+"""The pairs of contrasts as stages keep them, and the contrast of a frame: one number a condition, in nats."""
 
 from collections.abc import Sequence
 from os.path import commonprefix
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
 from cxprobe.models.scores import ScoredTexts, no_score
+from cxprobe.tasks.contrasts.params import MeasuredFrames
+
+MADE = DATA / "make_contrasts"
+
+
+def made_file(construction: str) -> Path:
+    """Return the file of the pairs of a construction."""
+    return MADE / f"{construction}.parquet"
+
+
+def read_frames(path: Path, wanted: MeasuredFrames) -> pd.DataFrame:
+    """Read the pairs of the first frames of a construction, as many as are wanted."""
+    pairs = read_table(path)
+    frames = pairs["item"].drop_duplicates()[: wanted.frames]
+    return pairs[pairs["item"].isin(frames)]
 
 
 def shared_start(first: str, second: str) -> int:

@@ -17,8 +17,7 @@ from cxprobe.results.schema import HALF, HAS_VERDICT, OF_CONTROL, OF_DIFFERENCE
 from cxprobe.results.verdict import CONDITION, SMALLEST_CONTROL, Effects, effects_of, verdicts_on
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, credits_of_margins
-from cxprobe.tasks.contrasts.contrast import frame_contrasts, pair_margins
-from cxprobe.tasks.contrasts.items import made_file, read_frames
+from cxprobe.tasks.contrasts.contrast import frame_contrasts, made_file, pair_margins, read_frames
 from cxprobe.tasks.contrasts.params import ContrastsStage
 
 BY_CONDITION = Facet([CONDITION], ("contrast", "above_zero"), has_verdicts=True, is_compared=False)
@@ -102,22 +101,22 @@ def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
     result = rates.assign(verdict="", **dict.fromkeys(OF_CONTROL, np.nan))
     is_single = rates["construction"] != ALL
     result[HAS_VERDICT] &= is_single & (rates[CONDITION] == "construction")
-    for _, of_model in rates[is_single].groupby("model", sort=False):
+    for _, of_model in rates[is_single].reset_index().groupby("model", sort=False):
         effects: dict[str, Effects] = {}
         for construction, rows in of_model[of_model["measure"] == "contrast"].groupby("construction", sort=False):
             levels = {row[CONDITION]: estimate_of(row) for row in rows.to_dict("records")}
             if (found := effects_of(levels)) is not None:
                 effects[str(construction)] = found
+        rows_of = of_model.set_index(["construction", "measure", CONDITION])
         for (construction, of), verdict in zip(effects.items(), verdicts_on([*effects.values()]), strict=True):
             nearest, difference = "neutral", of.less_neutral
             if of.less_rival is not None and of.less_rival.value < difference.value:
                 nearest, difference = "rival", of.less_rival
-            rows = of_model[of_model["construction"] == construction]
-            for measure, of_measure in rows.reset_index().groupby("measure"):
-                by_condition = of_measure.set_index(CONDITION)
-                at = by_condition.loc["construction", "index"]
+            for measure in ("contrast", "above_zero"):
+                at = rows_of.loc[(construction, measure, "construction"), "index"]
                 result.loc[at, ["verdict", "baseline"]] = verdict, nearest
-                result.loc[at, OF_CONTROL] = list(by_condition.loc["control", ["value", "low", "high", "n"]])
+                control = rows_of.loc[(construction, measure, "control"), ["value", "low", "high", "n"]]
+                result.loc[at, OF_CONTROL] = [*control]
                 if measure == "contrast":
                     result.loc[at, OF_DIFFERENCE[:3]] = difference.value, difference.low, difference.high
     return result

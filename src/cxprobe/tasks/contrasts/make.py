@@ -1,13 +1,259 @@
-"""Contrasts made: the frames of every construction in all conditions, as pairs."""
+"""Contrasts made: ``constructions/<name>/contrasts.yaml``, read, checked, and turned into pairs.
+
+A contrast is the sum of the margins of several pairs, so that a liking for a name, for the person who is named first or
+for the usual answer to a question has both signs and cancels. What is left depends on the context and the question
+together: the meaning that the context gives. Each frame is put into several conditions, which share the questions.
+"""
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from string import ascii_lowercase
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
-from cxprobe.constructions.people import PEOPLE_FILE, load_people
+import numpy as np
+from pydantic import Field
+
+from cxprobe.constructions.checking import Fault, with_lines
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.constructions.people import PEOPLE_FILE, People, Row, load_people
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import Closed, Two, read_yaml, suggest, validate
 from cxprobe.files.tables import write_table
-from cxprobe.models.texts import pair_table
+from cxprobe.models.texts import Pair, pair_table
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.tasks.contrasts.frames import contrast_pairs, contrasts_file, load_contrasts
-from cxprobe.tasks.contrasts.params import ContrastsStage
+from cxprobe.seeding import generator_for
+from cxprobe.tasks.contrasts.params import ContrastsStage, MakeContrasts
+from cxprobe.text import SlotName, Template, faults_of_text, render, slots_of
+
+CONTRASTS_FILE = "contrasts.yaml"
+ANSWER = "answer"
+"""The slot of a question that its answers fill."""
+PEOPLE = ("N1", "N2")
+"""The slots of the two people: given names that are borne by one gender."""
+Condition: TypeAlias = Literal["construction", "control", "neutral", "rival", "shuffled"]
+SHUFFLED: Condition = "shuffled"
+"""The condition that no file declares: the words of the construction's contexts in random order."""
+NAMES = ("female-name", "male-name")
+"""The noun types of lexicon/people.yaml that have the given names; frames take turns with them."""
+
+
+class Question(Closed):
+    """What follows a context, with two answers."""
+
+    text: Template
+    """The text; it has the slot {answer}."""
+    right: Template
+    """The answer that is right after a context, and after the first of two contexts."""
+    wrong: Template
+    """The other answer, which is right after the second of two contexts."""
+
+
+Context: TypeAlias = Template | Two[Template]
+"""One template, which is also asked with the two people exchanged; or two that differ in the construction alone, of
+which the second makes the wrong answers right."""
+
+
+class OwnQuestions(Closed):
+    """A condition with questions of its own."""
+
+    contexts: Annotated[list[Context], Field(min_length=1)]
+    questions: Annotated[list[Question], Field(min_length=1)]
+
+
+class ContrastsFile(Closed):
+    """The contrasts of a construction."""
+
+    slots: dict[SlotName, str]
+    """Slot -> what it is: every slot of the templates except the people, their pronouns and the answers."""
+    questions: Annotated[list[Question], Field(min_length=1)]
+    """What each context is followed by."""
+    conditions: dict[Condition, Annotated[list[Context], Field(min_length=1)] | OwnQuestions]
+    """What comes first. construction: a sentence with the construction; control: its meaning in plain words; neutral:
+    the same syntax with a word that says nothing of what is asked; rival: the same words without the construction."""
+    frames: Annotated[list[Row], Field(min_length=1)]
+    """The rows by which the conditions and questions were tried."""
+    held_out: Annotated[list[Row], Field(min_length=1)]
+    """Rows that were written before anything was measured, and that no model was tried on."""
+
+    def cells(self, condition: Condition) -> Iterator[tuple[str, "Cell"]]:
+        """Yield the contexts of a condition with each question, and a name for each."""
+        declared = self.conditions["construction" if condition == SHUFFLED else condition]
+        if not isinstance(declared, OwnQuestions):
+            declared = OwnQuestions.model_construct(contexts=declared, questions=self.questions)
+        for number, context in enumerate(declared.contexts, start=1):
+            for letter, question in zip(ascii_lowercase, declared.questions, strict=False):
+                name, answers = f"{number}{letter}", (question.right, question.wrong)
+                if isinstance(context, str):
+                    yield name, Cell(context, question.text, *answers)
+                    continue
+                for half, (one, of_half) in enumerate(zip(context, (answers, answers[::-1]), strict=True), start=1):
+                    yield f"{name}{half}", Cell(one, question.text, *of_half, is_half=True)
+
+
+class Cell(NamedTuple):
+    """A context with a question: a pair as templates."""
+
+    context: str
+    text: str
+    right: str
+    wrong: str
+    is_half: bool = False
+    """Whether it is one of a pair of pairs, in whose other half the answers are exchanged."""
+
+    @property
+    def slots(self) -> set[str]:
+        """The slots of all templates but that of the answer."""
+        return {slot for template in self[:4] for slot in slots_of(template)} - {ANSWER}
+
+
+def contrasts_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Path:
+    """Return the file of the contrasts of a construction."""
+    return constructions / name / CONTRASTS_FILE
+
+
+def load_contrasts(name: str, people: People, constructions: Path = CONSTRUCTIONS_FOLDER) -> ContrastsFile:
+    """Read and check the contrasts of a construction.
+
+    Args:
+        name: The construction.
+        people: The nouns and pronouns.
+        constructions: The folder of all constructions.
+
+    Raises:
+        ConstructionError: One line for every fault, or the file does not fit the schema. Faults of the templates are a
+            condition that is missing; slots that nothing fills or no template uses; questions without {answer}; and
+            conditions in which one person is named first in more contexts than the other. Where there are none, the
+            rows are looked at: they fill other slots than the declared ones, are twice, or give a wrong article.
+    """
+    path = contrasts_file(name, constructions)
+    content = validate(ContrastsFile, read_yaml(path, ConstructionError), path, ConstructionError)
+    if faults := [*_faults_of_templates(content, people)] or [*_faults_of_rows(content, people)]:
+        raise ConstructionError("\n".join(with_lines(path, faults)))
+    return content
+
+
+def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fault]:
+    filled = {*content.slots, *PEOPLE, *(slot for row in people.pronouns.values() for slot in row)}
+    for needed in ("construction", "control", "neutral"):
+        if needed not in content.conditions:
+            yield Fault(("conditions",), f"conditions: '{needed}' is missing; a verdict needs it")
+    if SHUFFLED in content.conditions:
+        yield Fault(("conditions", SHUFFLED), "shuffled: is made of the construction's contexts; take it out")
+    for kind in sorted({*NAMES} - people.types.keys()):
+        yield Fault(
+            (), f"the people of contrasts are of the type {kind}, and lexicon/people.yaml has none; add it there"
+        )
+    used = set[str]()
+    for condition in content.conditions:
+        first = Counter[str]()
+        for _, cell in content.cells(condition):
+            used |= cell.slots
+            for slot in sorted(cell.slots - filled):
+                hint = suggest(slot, sorted(filled))
+                yield Fault(("conditions", condition), f"{condition}: nothing fills the slot '{slot}'{hint}")
+            if ANSWER not in slots_of(cell.text):
+                yield Fault(("conditions", condition), f"{condition}: {cell.text!r} has no slot {{{ANSWER}}}")
+            named = [slot for slot in slots_of(cell.context) if slot in PEOPLE]
+            if len({*named}) == 2 and not cell.is_half:
+                first.update(named[:1])
+        if first["N1"] != first["N2"]:
+            what = (
+                f"N1 stands first in {first['N1']} texts and N2 in {first['N2']}, so that a liking for the person who "
+                "is named first does not cancel; add a context with the other order, such as the passive"
+            )
+            yield Fault(("conditions", condition), f"{condition}: {what}")
+    for slot in sorted({*content.slots} - used):
+        yield Fault(("slots", slot), f"the slot '{slot}' is declared, and no template uses it")
+
+
+def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
+    pronouns = next(iter(people.pronouns.values()))
+    known = set[frozenset[tuple[str, str]]]()
+    for part, rows in (("frames", content.frames), ("held_out", content.held_out)):
+        for number, row in enumerate(rows):
+            same = frozenset(row.items())
+            if row.keys() != content.slots.keys():
+                what = f"this row fills {', '.join(row)}; let it fill {', '.join(content.slots)}"
+                yield Fault((part, number), what)
+                continue
+            if same in known:
+                yield Fault((part, number), "this row is there twice; keep one")
+            known.add(same)
+            for pair in pairs_of_frame("", content, row, ("Ann", "Beth"), pronouns):
+                for what in faults_of_text(pair.context + pair.good):
+                    yield Fault((part, number), f"{pair.groups['condition']}: {what}")
+
+
+def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: MakeContrasts, seed: int) -> list[Pair]:
+    """Return the pairs of the contrasts of a construction, of the frames that are held out.
+
+    Each frame has two given names of one gender, drawn so that all names are used equally often.
+
+    Args:
+        name: The construction.
+        content: Its contrasts.
+        people: The nouns and pronouns.
+        wanted: How many frames, and how many of these have a shuffled condition.
+        seed: The project's seed.
+    """
+    pairs: list[Pair] = []
+    rng = generator_for(seed, name, "contrasts", "held_out")
+    turns = {kind: rng.permutation(people.types[kind].nouns).tolist() for kind in NAMES}
+    for number, row in enumerate(content.held_out[: wanted.frames]):
+        kind = NAMES[number % 2]
+        drawn = [turns[kind][(number - number % 2 + seat) % len(turns[kind])] for seat in (0, 1)]
+        pronouns = people.pronouns[people.types[kind].pronouns[0]]
+        seed_of_words = int(rng.integers(2**32)) if number < wanted.shuffled else None
+        pairs += pairs_of_frame(f"{name} contrasts held_out {number}", content, row, drawn, pronouns, seed_of_words)
+    return [replace(pair, groups={"construction": name, **pair.groups}) for pair in pairs]
+
+
+def pairs_of_frame(
+    frame: str,
+    content: ContrastsFile,
+    row: Mapping[str, str],
+    people: Sequence[str],
+    pronouns: Mapping[str, str],
+    seed_of_words: int | None = None,
+) -> Iterator[Pair]:
+    """Yield the pairs of a row with two people; one that names both comes once more with them exchanged.
+
+    Args:
+        frame: The name of the row.
+        content: The contrasts.
+        row: Slot -> words.
+        people: The two people.
+        pronouns: Slot -> the form of their pronoun.
+        seed_of_words: The seed by which the words of shuffled contexts are ordered, the same for both orders of the
+            people; None leaves the shuffled condition out.
+    """
+    conditions = [*content.conditions]
+    if seed_of_words is not None and any(cell.context for _, cell in content.cells("construction")):
+        conditions.append(SHUFFLED)
+    for condition in conditions:
+        for name, cell in content.cells(condition):
+            context = cell.context
+            if condition == SHUFFLED and seed_of_words is not None:
+                context = shuffled(context, seed_of_words)
+            orders = {"original": people}
+            if {*PEOPLE} <= cell.slots:
+                orders["switched"] = people[::-1]
+            for order, persons in orders.items():
+                values = {**row, **pronouns, **dict(zip(PEOPLE, persons, strict=True))}
+                first = render(context, values)
+                follows = [cell.text.replace(f"{{{ANSWER}}}", answer) for answer in (cell.right, cell.wrong)]
+                good, bad = (render(f"{context} {text}".strip(), values).removeprefix(first) for text in follows)
+                groups = {"condition": condition, "cell": name, "order": order}
+                id_ = "-".join([frame.replace(" ", "-"), *groups.values()])
+                yield Pair(id_, frame, first, good, bad, groups, {"frame": frame})
+
+
+def shuffled(context: str, seed: int) -> str:
+    """Return the words of a template in an order that a seed decides; the full stop at its end stays there."""
+    words = np.random.default_rng(seed).permutation(context.removesuffix(".").split(" "))
+    return " ".join(words) + "." * context.endswith(".")
 
 
 def make(stage: Stage[ContrastsStage]) -> Outcome:

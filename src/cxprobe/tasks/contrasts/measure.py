@@ -7,48 +7,34 @@ import pandas as pd
 
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.masked import MaskedLM
-from cxprobe.models.ngrams import prepend_contexts
-from cxprobe.models.pairs import check_scored, measure_baseline, member_texts, pairs_shown_to, scoring_model
-from cxprobe.models.params import ContinuationAlone, Member
-from cxprobe.models.scoring import measure_texts
-from cxprobe.models.texts import Pair, ScoringConfig, distinct_texts, pairs_of, read_pair_answers
+from cxprobe.models.pairs import measure_pairs, member_texts, pairs_shown_to, scoring_model
+from cxprobe.models.params import Member
+from cxprobe.models.texts import Pair, ScoringConfig, pairs_of, read_pair_answers
 from cxprobe.results.words import PERCENT, with_interval
 from cxprobe.run.stage import Stage
 from cxprobe.stats import credits_of_margins, estimate_rate
-from cxprobe.tasks.contrasts.contrast import frame_contrasts, pair_margins, shared_start
-from cxprobe.tasks.contrasts.items import made_file, read_frames
+from cxprobe.tasks.contrasts.contrast import frame_contrasts, made_file, pair_margins, read_frames, shared_start
 from cxprobe.tasks.contrasts.params import ContrastsStage
 
 
 def measure(stage: Stage[ContrastsStage], member: Member) -> Mapping[str, float] | None:
-    """Measure a model or baseline on all frames: the files of `measure_texts` or `measure_baseline`."""
+    """Measure a model or baseline on all frames: the files of `measure_pairs`."""
     section, folder = stage.params.contrasts, stage.data / member.inside
     wanted = section.models[stage.item]
     tables = [read_frames(stage.use(made_file(name)), wanted) for name in section.constructions]
     portions = [pairs_of(table) for table in tables]
-    pairs = [pair for portion in portions for pair in portion]
     model = scoring_model(stage, member)
-    if model is None:
-        return {"pairs": len(pairs), **measure_baseline(member, pairs, folder, stage.params.seed)}
-    [shown] = pairs_shown_to(member, {"own": portions}).values()
-    for portion in shown:
-        check_scored(model.described, portion, ["sum"])
-    texts = distinct_texts(texts_of_contrasts(model.described, portion) for portion in shown)
-    how = ScoringConfig([section.score.scheme], section.score.token_budget)
-    printed = 0
-    counted: Mapping[str, float] | None = None
+    [shown] = pairs_shown_to(member, model, {"own": portions}, {"own": ["sum"]}).values()
+    how, seed = ScoringConfig([section.score.scheme], section.score.token_budget), stage.params.seed
+    counts, printed = None, 0
     # The first construction alone is known minutes before the others.
-    for number in dict.fromkeys([1, len(texts)]):
-        counted = measure_texts(model, texts[:number], how, folder)
-        if counted and not member.is_baseline:
+    for number in dict.fromkeys([len(portions)] if member.is_baseline else [1, len(portions)]):
+        counts = measure_pairs(model, member, portions[:number], shown[:number], texts_of_contrasts, how, folder, seed)
+        if counts and not member.is_baseline:
             lines = contrasts_in_words(pd.concat(tables[:number]), read_pair_answers(folder))
             print(*lines[printed:], sep="\n", flush=True)
             printed = number
-    if counted is None:
-        return None
-    if isinstance(member.spec, ContinuationAlone):
-        prepend_contexts(pairs, folder)
-    return {"pairs": len(pairs), **counted}
+    return counts
 
 
 def texts_of_contrasts(model: MaskedLM | CausalLM, pairs: Sequence[Pair]) -> dict[str, int]:

@@ -14,15 +14,15 @@ from cxprobe.results.schema import cluster_lists
 from cxprobe.results.sentences import CONDITIONS
 from cxprobe.results.task import Demand, Example, ReportInputs, Task, read_demand
 from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES
-from cxprobe.tasks.contrasts.frames import (
+from cxprobe.tasks.contrasts.contrast import made_file, read_frames
+from cxprobe.tasks.contrasts.make import (
     CONTRASTS_FILE,
     NAMES,
     ContrastsFile,
     contrasts_file,
-    filled_cells,
     load_contrasts,
+    pairs_of_frame,
 )
-from cxprobe.tasks.contrasts.items import made_file, read_frames
 from cxprobe.tasks.contrasts.params import ContrastsParams, ContrastsStage, MeasuredFrames
 
 _CALLED = "contrast"  # what pages call an item, and its row of the rates
@@ -53,12 +53,12 @@ class ContrastsTask(Task):
         """Yield the first cell of each condition, of the first frame that is held out."""
         content, people = items
         kind = people.types[NAMES[0]]
-        seen = set[str]()
-        for cell in filled_cells(content, content.held_out[0], kind.nouns[:2], people.pronouns[kind.pronouns[0]]):
-            if cell.condition not in seen:
-                seen.add(cell.condition)
-                kind_of_item = f"{_CALLED}, {CONDITIONS[cell.condition]}"
-                yield Example(kind_of_item, cell.context, cell.right.strip(), cell.wrong.strip())
+        pronouns = people.pronouns[kind.pronouns[0]]
+        pairs = [*pairs_of_frame("", content, content.held_out[0], kind.nouns[:2], pronouns)]
+        first = {pair.groups["condition"]: pair for pair in pairs[::-1]}
+        for condition in content.conditions:
+            pair = first[condition]
+            yield Example(f"{_CALLED}, {CONDITIONS[condition]}", pair.context, pair.good.strip(), pair.bad.strip())
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the contrasts, unless the file of people has faults; note too few frames."""

@@ -12,12 +12,12 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.evaluate import PICTURE, Evaluation, RunExtras
+from cxprobe.results.published import beside_published, read_published
 from cxprobe.results.rates import Facet
 from cxprobe.results.schema import HALF
 from cxprobe.run.stage import Stage
 from cxprobe.stats import UNIT, credits_of_margins
-from cxprobe.tasks.interventions import names
-from cxprobe.tasks.interventions.names import EFFECTS_FILE, TRANSFER_FILE
+from cxprobe.tasks.interventions import params as names
 from cxprobe.tasks.interventions.params import InterventionsStage
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
     several is not part of the intervals, so the number is slightly above 0 where nothing has an effect.
 
     Args:
-        measured: What `cxprobe.tasks.interventions.exchanges.measure_layer` returns.
+        measured: What `cxprobe.tasks.interventions.measure.measure_layer` returns.
         controls: Construction -> the one where plain words say the same, "" for none. A control is not a key: what
             interventions change there does not decide.
 
@@ -82,7 +82,7 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
         over single items.
     """
     effects = measured.assign(effect=measured["before"] + measured["after"], layer=measured["layer"].astype(str))
-    own, in_neutral = names.tried_on_itself(effects), effects["construction"] == names.NEUTRAL
+    own, in_neutral = effects[effects["learnt"] == effects["construction"]], effects["construction"] == names.NEUTRAL
     answered = own[own["labels"] == names.TRUE]
     asked = effects[(effects["labels"] == names.TRUE) & ~in_neutral]
     base = asked.drop_duplicates(_ITEM)
@@ -197,7 +197,7 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
         controls: See `intervention_responses`.
     """
     rows = rates.assign(is_used=USED.among(rates)).to_dict("records")
-    expected = {(row["model"], row["construction"]): row for row in rows if row["measure"] == "accuracy"}
+    right = {(row["model"], row["construction"]): row for row in rows if row["measure"] == "accuracy"}
     used = {
         (row["model"], row["construction"], row["measure"], role_of(row["intervention"])): row
         for row in rows
@@ -208,44 +208,24 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
         direction, random = (used.get((model, construction, measure, role)) for role in (names.DIRECTION, names.RANDOM))
         return bool(direction["low"] > random["high"]) if direction and random else None
 
-    result = []
-    for row in rows:
+    result = rates.assign(verdict="")
+    for number, row in enumerate(rows):
+        if not row["is_used"] or (row["measure"], role_of(row["intervention"])) != ("changed", names.DIRECTION):
+            continue
         model, construction, plain = row["model"], row["construction"], controls.get(row["construction"], "")
-        known: dict[str, object] = {"verdict": ""}
-        if row.pop("is_used") and (row["measure"], role_of(row["intervention"])) == ("changed", names.DIRECTION):
-            control = expected.get((model, plain))
-            changes, there = (is_above_random(model, name, "changed") for name in (construction, plain))
-            if changes:
-                is_ahead = is_above_random(model, construction, "selectivity")
-                verdict = "above_baseline" if is_ahead else "above_chance"
-            elif control and (control["low"] <= HALF or there is False):
-                verdict = "fails_control"
-            else:  # without a control, or where none was learnt on it, nothing says why
-                verdict = "does_not" if control and there else "no_difference"
-            chance = used[model, construction, "changed", names.RANDOM]["value"]
-            known = {"chance": chance, "baseline": "random directions", "verdict": verdict}
-            if control:
-                known |= {name: control[column] for name, column in _OF_CONTROL.items()}
-        result.append(row | known)
-    return pd.DataFrame(result)
-
-
-def beside_published(rates: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Return the effects of the run beside published ones.
-
-    Args:
-        rates: Columns of `cxprobe.results.schema.RATES`.
-        published: model, construction, intervention, effect (in nats) and source.
-
-    Returns:
-        The columns of ``published``, and low, high and n, which were not published.
-    """
-    summed = rates[SUMMED.among(rates) & (rates["measure"] == "effect")]
-    named = summed.rename(columns={"value": "effect"})
-    columns = ["model", "construction", "intervention", "effect", "low", "high", "n"]
-    shown = named[columns].assign(source="this run").round(2)
-    every = pd.concat([shown.astype(object), published.astype(object)], ignore_index=True)
-    return every.where(every.notna(), "")
+        control, there = right.get((model, plain)), is_above_random(model, plain, "changed")
+        if is_above_random(model, construction, "changed"):
+            verdict = "above_baseline" if is_above_random(model, construction, "selectivity") else "above_chance"
+        elif control and (control["low"] <= HALF or there is False):
+            verdict = "fails_control"
+        else:  # without a control, or where none was learnt on it, nothing says why
+            verdict = "does_not" if control and there else "no_difference"
+        chance = used[model, construction, "changed", names.RANDOM]["value"]
+        known = {"chance": chance, "baseline": "random directions", "verdict": verdict}
+        known |= {name: control[column] for name, column in _OF_CONTROL.items()} if control else {}
+        for name, value in known.items():
+            result.loc[number, name] = value
+    return result
 
 
 def figures_by_layer(rates: pd.DataFrame, labels: Mapping[str, str]) -> "dict[str, Figure]":
@@ -267,7 +247,7 @@ def figures_by_layer(rates: pd.DataFrame, labels: Mapping[str, str]) -> "dict[st
     }
 
 
-PUBLISHED = Path("published/arora2024_causalgym.tsv")
+PUBLISHED = Path("published/interventions.tsv")
 
 
 class InterventionsEvaluation(Evaluation[InterventionsStage]):
@@ -289,11 +269,11 @@ class InterventionsEvaluation(Evaluation[InterventionsStage]):
         made = read_table(self.items)
         expected = made[made["tests"] != "control"]
         self.controls = dict(zip(expected["construction"], expected["control"], strict=True))
-        self.published = pd.read_csv(stage.use(PUBLISHED), sep="\t")
+        self.published = read_published(stage.use(PUBLISHED))
 
     def responses(self, member: Member, folder: Path) -> pd.DataFrame:
         """Return the responses to what was learnt on the construction itself, and to all else."""
-        measured = [read_table(folder / file) for file in (EFFECTS_FILE, TRANSFER_FILE)]
+        measured = [read_table(folder / file) for file in (names.EFFECTS_FILE, names.TRANSFER_FILE)]
         return intervention_responses(pd.concat(measured, ignore_index=True), self.controls)
 
     def pooled(self, responses: pd.DataFrame) -> pd.DataFrame:

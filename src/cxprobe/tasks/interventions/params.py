@@ -1,4 +1,4 @@
-"""The section of params.yaml for interventions: items, and vectors that are exchanged in models."""
+"""The section of params.yaml for interventions, and what its tables call things."""
 
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -7,7 +7,22 @@ from pydantic import Field
 
 from cxprobe.files.schema import Closed, Distinct, Slug
 from cxprobe.results.params import Everything, TaskParams, TaskSection
+from cxprobe.stats import CLUSTER
 
+TRAIN, TEST = "train", "test"
+FRAME_OF_ITEM = f"{CLUSTER}frame"
+WHOLE, DAS, MEANS, PROBE, ERASE, RANDOM = "whole", "das", "difference-of-means", "probe", "erase", "random"
+INTERVENTIONS = (WHOLE, DAS, MEANS, PROBE, ERASE, RANDOM)
+DIRECTIONS = (DAS, MEANS, PROBE)
+DIRECTION = "direction"  # the best one of these
+ORDER = (WHOLE, DAS, MEANS, RANDOM)
+"""Interventions as they are expected to follow one another, the largest effect first."""
+TRANSFERRED = (DAS, MEANS, ERASE, RANDOM)
+"""What is learnt on one construction and tried on the others; random is the control."""
+NEUTRAL = "neutral sentences"
+"""Stands in the place of a construction; the space keeps it apart from all folders."""
+TRUE, CONTROL, SELECTIVE = "true", "control", "true less control"
+EFFECTS_FILE, TRANSFER_FILE = "effects.parquet", "transfer.parquet"
 Regions = Literal["all", "ends"]
 
 

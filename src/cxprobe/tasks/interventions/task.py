@@ -14,16 +14,16 @@ from cxprobe.files.writing import DATA
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.task import Demand, Example, PageTable, ReportInputs, Task, published_table, read_demand
-from cxprobe.tasks.interventions import names
+from cxprobe.tasks.interventions import params as names
 from cxprobe.tasks.interventions.evaluate import USED
-from cxprobe.tasks.interventions.params import InterventionsParams, InterventionsStage
-from cxprobe.tasks.interventions.sentences import (
+from cxprobe.tasks.interventions.make import (
     LabelledSentences,
     fill_labelled,
     interventions_file,
     load_labelled,
     load_neutral,
 )
+from cxprobe.tasks.interventions.params import InterventionsParams, InterventionsStage
 from cxprobe.text import faults_of_text
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, cast
 
+import numpy as np
 import pandas as pd
 from pydantic import Field, StringConstraints
 
@@ -17,7 +18,7 @@ from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.pairs.params import AskPairs, PairsParams, PairsStage
-from cxprobe.tasks.pairs.sources import folder_of, made_files, read_made
+from cxprobe.tasks.pairs.sources import folder_of, read_sources
 from cxprobe.text import Template, fill
 
 _COLUMNS = ["id", "pair", "gold", "option_a", "option_b", "question"]
@@ -73,18 +74,12 @@ def preference_questions(pairs: pd.DataFrame, name: str, prompts: PreferenceProm
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def draw_from_sources(section: PairsParams, made: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.DataFrame]:
-    """Return the pairs of each source that instructed models are asked about, see `draw_pairs`.
-
-    Args:
-        section: The section, whose ``ask`` is not null.
-        made: Source -> its pairs.
-        seed: The project's seed.
-    """
+def drawn_pairs(section: PairsParams, made: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.DataFrame]:
+    """Return the pairs of each source that instructed models are asked about, see `draw_pairs`."""
     number = section.ask.pairs_per_construction if section.ask else None
+    by = pd.Index(["construction", "words", "group"])
     return {
-        source: draw_pairs(pairs, [name for name in ("construction", "words", "group") if name in pairs], number, seed)
-        for source, pairs in made.items()
+        source: draw_pairs(table, [*by.intersection(table.columns)], number, seed) for source, table in made.items()
     }
 
 
@@ -104,9 +99,9 @@ def draw_pairs(pairs: pd.DataFrame, by: Sequence[str], number: int | None, seed:
         return pairs
     kept: list[int] = []
     for group, rows in pairs.reset_index(drop=True).groupby(list(by), sort=False):
-        items = sorted(set(rows["item"]))
+        items = np.unique(rows["item"])
         drawn = generator_for(seed, "asked pairs", *group).permutation(len(items))
-        turns = {items[number_of_item]: turn for turn, number_of_item in enumerate(drawn)}
+        turns = pd.Series(np.argsort(drawn), items)
         kept += rows["item"].map(turns).sort_values(kind="stable").index[:number].tolist()
     return pairs.iloc[sorted(kept)].reset_index(drop=True)
 
@@ -117,8 +112,7 @@ def ask(stage: Stage[PairsStage]) -> Outcome:
     stage.use(PROMPTS_FOLDER / "preferences.yaml")
     prompts, scratch = load_preference_prompts(), project_folder() / SCRATCH / stage.name / stage.item
     prompt = cast(AskPairs, section.ask).prompt  # not null where models are asked
-    made = {source: read_made([stage.use(path) for path in files]) for source, files in made_files(section).items()}
-    drawn = draw_from_sources(section, made, stage.params.seed)
+    drawn = drawn_pairs(section, read_sources(section, stage.use), stage.params.seed)
     counts: dict[str, float] = {"pairs": sum(map(len, drawn.values())), "requests": 0, "failed": 0}
     tables = {source: preference_questions(pairs, prompt, prompts) for source, pairs in drawn.items()}
     print(f"{stage.item}: {demand(pd.concat(tables.values())['question'].tolist(), llm)}", flush=True)

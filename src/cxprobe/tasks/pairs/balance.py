@@ -66,13 +66,9 @@ def unbalanced_cells(pairs: pd.DataFrame) -> pd.DataFrame:
     labelled = with_balance(pairs)
     unbalanced = labelled[~labelled["balanced"]]
     table = unbalanced.groupby([*CELL, "right", "wrong"], sort=False).size().rename("n").reset_index()
-    return table.assign(reason=reasons(table))
-
-
-def reasons(cells: pd.DataFrame) -> list[str]:
-    """Return the reason why each cell is not balanced, given its right and wrong word, and n."""
-    rows = zip(cells["right"], cells["wrong"], cells["n"], strict=True)
-    return [f"'{right}' is right and '{wrong}' is wrong in all {n} pairs" for right, wrong, n in rows]
+    n = table["n"].astype(str)
+    reasons = "'" + table["right"] + "' is right and '" + table["wrong"] + "' is wrong in all " + n + " pairs"
+    return table.assign(reason=reasons)
 
 
 def with_one_answer(pairs: pd.DataFrame) -> pd.DataFrame:

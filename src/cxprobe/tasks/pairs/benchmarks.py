@@ -30,9 +30,9 @@ from cxprobe.files.reading import shown
 from cxprobe.files.schema import SLUG_PATTERN
 from cxprobe.files.texts import read_texts, require_texts
 from cxprobe.models.scores import CONTEXT_SCORES
-from cxprobe.models.texts import PAIR_COLUMNS, Pair
+from cxprobe.models.texts import Pair, pairs_of
 from cxprobe.results.rates import ALL
-from cxprobe.stats import CLUSTER
+from cxprobe.stats import CLUSTER, cluster_columns
 from cxprobe.tasks.pairs.params import Benchmark
 
 BLIMP = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID", "pairID")
@@ -53,19 +53,14 @@ def read_generic(path: Path) -> list[Pair]:
     names = [str(name) for name in table]
     if unnamed := [name for name in names if not name.removeprefix(CLUSTER).strip()]:
         raise DataError(f"{path}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
-    clusters = {name: name.removeprefix(CLUSTER) for name in names if name.startswith(CLUSTER)}
-    require_texts(table, [name for name in ("item", *clusters) if name in names], path)
-    groups = [name for name in names if name not in PAIR_COLUMNS and name not in clusters]
-    pairs: list[Pair] = []
-    for row in _rows(table):
-        context, item = row.get("context", ""), row.get("item", row["id"])
-        good, bad = row["good"], row["bad"]
-        if context:
-            good, bad = (text if text.startswith(" ") else " " + text for text in (good, bad))
-        of_groups = {name: row[name] for name in groups}
-        of_clusters = {clusters[name]: row[name] for name in clusters}
-        pairs.append(Pair(row["id"], item, context, good, bad, of_groups, of_clusters or {"item": item}))
-    return _distinct(pairs, path)
+    require_texts(table, [name for name in names if name == "item" or name.startswith(CLUSTER)], path)
+    table = table.assign(context=table.get("context", ""), item=table.get("item", table["id"]))
+    for side in ("good", "bad"):
+        touching = (table["context"] != "") & ~table[side].str.startswith(" ")
+        table[side] = table[side].mask(touching, " " + table[side])
+    if not cluster_columns(table):
+        table = table.assign(**{f"{CLUSTER}item": table["item"]})
+    return _distinct(pairs_of(table), path)
 
 
 def read_blimp(path: Path) -> list[Pair]:
@@ -80,18 +75,17 @@ def read_blimp(path: Path) -> list[Pair]:
     Source:
         Warstadt et al. 2020, Table 4.
     """
-    pairs = []
-    for row in _rows(read_texts(path, BLIMP)):
-        id_ = f"{row['UID']}-{row['pairID']}"
-        phenomenon = PHENOMENA.get(row["linguistics_term"], row["linguistics_term"])
-        names = {"field": row["field"], "phenomenon": phenomenon, "paradigm": row["UID"]}
-        groups = {column: slug_of(name) for column, name in names.items()}
-        pairs.append(Pair(id_, id_, "", row["sentence_good"], row["sentence_bad"], groups, {"pair": id_}))
-    return _distinct(pairs, path)
-
-
-def _rows(table: pd.DataFrame) -> list[dict[str, str]]:
-    return [dict(zip(table.columns, cells, strict=True)) for cells in table.itertuples(index=False)]
+    table = read_texts(path, BLIMP)
+    ids, terms = table["UID"] + "-" + table["pairID"], table["linguistics_term"].replace(PHENOMENA)
+    groups = {"field": table["field"], "phenomenon": terms, "paradigm": table["UID"]}
+    pairs = pd.DataFrame(
+        {
+            **{"id": ids, "item": ids, "context": "", "good": table["sentence_good"], "bad": table["sentence_bad"]},
+            **{column: names.map(slug_of) for column, names in groups.items()},
+            f"{CLUSTER}pair": ids,
+        }
+    )
+    return _distinct(pairs_of(pairs), path)
 
 
 def benchmark_files(folder: Path, benchmark: Benchmark) -> list[Path]:

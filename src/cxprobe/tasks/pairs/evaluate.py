@@ -9,7 +9,7 @@ is not wrong.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -27,24 +27,17 @@ from cxprobe.results.rates import ALL, Facet, columns_of, divided_by, rates_of, 
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, HAS_VERDICT, KEYS, OF_DIFFERENCE, RESPONSES
 from cxprobe.results.words import cell
 from cxprobe.run.stage import Stage
-from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by
+from cxprobe.stats import CLUSTER, UNIT, cluster_columns, credits_of_margins, difference_by
 from cxprobe.tasks.pairs.balance import with_balance
-from cxprobe.tasks.pairs.params import AskedPairs, PairsParams, PairsStage
-from cxprobe.tasks.pairs.sources import (
-    FRAME,
-    OWN_PAIRS,
-    first_items,
-    folder_of,
-    made_files,
-    read_made,
-    with_units,
-)
+from cxprobe.tasks.pairs.params import AskedPairs, EvaluatePairs, PairsStage
+from cxprobe.tasks.pairs.sources import OWN_PAIRS, first_items, folder_of, read_sources
 
 RULE, REPLY = "rule", "reply"  # schemes
 RULE_SCORE, ASKED = "preference", "asked"  # scores
 REPLIES = ("position_bias", "unparsed", "failed")
 """Measures of replies in words beside their accuracy, see `reply_responses`."""
-_ITEM = ("construction", "tests", "words", "item", "variant", "sentence")  # what has two orders
+FRAME = f"{CLUSTER}frame"
+"""The column of the frame that a pair is made of."""
 KEPT = ("deciding", "tests", "origin", "order", "pair_item", "margin")
 """Columns of the responses beside those of facets: whether the scheme and score decide; groups of the pair and its item
 (pair_item); and the margin of a decision."""
@@ -56,7 +49,6 @@ WHOLE = Facet(
     compared="source != 'pseudo'",
     is_all_tested=True,
 )
-BY_VARIANT = Facet(["variant"], where="deciding and variant != ''")
 FACETS = (
     WHOLE,
     Facet(
@@ -66,7 +58,7 @@ FACETS = (
         has_verdicts=True,
         family=("source",),
     ),
-    BY_VARIANT,
+    Facet(["variant"], where="deciding and variant != ''"),
     Facet(["variant", "sentence"], where="deciding and sentence != ''"),
     Facet(["noun_type"], where="decides and noun_type not in ['', 'none']", in_git=False),
     Facet(["scheme", "score"], where="not deciding", in_git=False),
@@ -75,47 +67,18 @@ MEANING = "all pairs of meaning"
 PEOPLE = "people (majority)"  # whose published answers stand among the models
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
 PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "human_validation")]
-_OF_MODEL = [name for name in RESPONSES if name not in ("task", "model")]
-_GROUPS = ("construction", "tests", "words", "variant", "group")  # those that pairs have
-_ANSWERED = {"right": 1.0, "wrong": -1.0}  # outcome of a reply that has an answer -> its margin
+_TEXTS = ("context", "good", "bad")
 _PLACE = ["model", "construction", "source"]
-_DEFAULTS: Mapping[str, Any] = {
-    **dict.fromkeys(["tests", "variant", "sentence", "noun_type", "origin", "order", "group", UNIT], ""),
-    **dict.fromkeys(["gold", "chosen"], ""),
-    **dict.fromkeys(["margin", "chance"], np.nan),
-    **dict.fromkeys(["decides", "deciding"], False),
-}
-"""Column of the responses -> its value where nothing else is known."""
-
-
-class EvaluationConfig(NamedTuple):
-    """The settings by which the pairs of a source are decided.
-
-    Attributes:
-        source: `OWN_PAIRS`, or the name of a benchmark.
-        scheme: For masked models, the scheme that decides.
-        score: The score that decides.
-        scores: All scores that are evaluated.
-    """
-
-    source: str
-    scheme: str
-    score: str
-    scores: Sequence[str]
-
-    @classmethod
-    def of(cls, params: PairsParams, source: str = OWN_PAIRS) -> "EvaluationConfig":
-        """Return the settings of a source in params.yaml."""
-        if source == OWN_PAIRS:
-            how = params.evaluate
-            return cls(OWN_PAIRS, how.scheme, how.score, how.scores)
-        benchmark = params.benchmarks[source]
-        scores = [*dict.fromkeys([benchmark.score, *SCORES])]
-        return cls(source, params.evaluate.scheme, benchmark.score, scores)
+_COLUMNS = [
+    *(name for name in RESPONSES if name not in ("task", "model", "question")),
+    *columns_of(FACETS),
+    *KEPT,
+    UNIT,
+]
 
 
 def pairs_for(member: Member, pairs: pd.DataFrame, asked: Mapping[str, AskedPairs]) -> pd.DataFrame:
-    """Return the pairs of a model: all, or the first of each cell (`PairsParams.models`).
+    """Return the pairs of a model: all, or the first of each cell (pairs.models of params.yaml).
 
     A model that is shown the continuation alone has pairs with a context; on others it would be no baseline.
     """
@@ -123,7 +86,7 @@ def pairs_for(member: Member, pairs: pd.DataFrame, asked: Mapping[str, AskedPair
     return pairs[pairs["context"] != ""] if isinstance(member.spec, ContinuationAlone) else pairs
 
 
-def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
+def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: EvaluatePairs) -> pd.DataFrame:
     """Decide every pair by the raw answers of one model: the right member must score higher, strictly.
 
     Args:
@@ -150,7 +113,7 @@ def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: EvaluationConf
     return credit_pairs(pairs, answers[["id", "margin"]].assign(scheme=RULE, score=RULE_SCORE), how)
 
 
-def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
+def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: EvaluatePairs) -> pd.DataFrame:
     """Turn margins into decisions, and find the cells in which one answer is always right.
 
     Args:
@@ -161,21 +124,36 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: EvaluationConf
     Returns:
         One row a pair, scheme and score: the pair without its texts; right, wrong and balanced
         (`cxprobe.tasks.pairs.balance`); scheme, score and margin; accuracy, 1, 0, or 0.5 for a tie; and deciding,
-        whether the scheme and score decide.
+        whether the scheme and score decide: a causal model, a rule and replies have one of their own each.
 
     Raises:
         DataError: A margin is not finite.
     """
-    pairs = with_balance(pairs)
-    pairs = with_units(pairs) if how.source == OWN_PAIRS else pairs
-    scores = pairs.drop(columns=["context", "good", "bad"]).merge(margins, on="id", validate="one_to_many")
-    deciding = _is_by(scores, how.scheme, how.score)
-    return scores.assign(accuracy=credits_of_margins(scores["margin"].to_numpy(np.float64)), deciding=deciding)
+    pairs = with_units(with_balance(pairs)).drop(columns=[*_TEXTS])
+    scores = pairs.merge(margins, on="id", validate="one_to_many")
+    by_scheme = scores["scheme"].isin(["causal", how.scheme, RULE, REPLY])
+    return scores.assign(
+        accuracy=credits_of_margins(scores["margin"].to_numpy(np.float64)),
+        deciding=by_scheme & scores["score"].isin([how.score, RULE_SCORE, ASKED]),
+    )
 
 
-def _is_by(scores: pd.DataFrame, scheme: str, score: str) -> "pd.Series[bool]":
-    """Return which rows are by a scheme and score; a causal model, a rule and replies have one of their own each."""
-    return scores["scheme"].isin(["causal", scheme, RULE, REPLY]) & scores["score"].isin([score, RULE_SCORE, ASKED])
+def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs with the column unit (`cxprobe.stats.rate_by`): the frame of those that are asked in two orders.
+
+    Pairs of meaning and controls whose frames have one order have units too: there each of two answers is right in half
+    of the pairs of a frame.
+
+    Args:
+        pairs: Those without the columns order and cluster_frame have no units.
+    """
+    if not {"order", FRAME} <= {*pairs.columns}:
+        return pairs
+    keys = [column for column in ("construction", "words", FRAME) if column in pairs]
+    united = pairs.groupby(keys)["order"].transform("nunique") > 1
+    if "tests" in pairs:
+        united |= pairs["tests"] != "form"
+    return pairs.assign(**{UNIT: pairs[FRAME].where(united, "")})
 
 
 def both_orders(items: pd.DataFrame) -> pd.DataFrame:
@@ -196,7 +174,7 @@ def both_orders(items: pd.DataFrame) -> pd.DataFrame:
     Source:
         Oba & Sugawara 2026, section on pairs that are switched, for the two orders; the number is our own.
     """
-    keys = [key for key in _ITEM if key in items]
+    keys = [key for key in ("construction", "tests", "words", "item", "variant", "sentence") if key in items]
     in_two = items[items.groupby(keys)["order"].transform("nunique") == 2]
     credited = _right_in_all(in_two, keys)
     return credited.assign(**{UNIT: credited[FRAME]})
@@ -204,9 +182,8 @@ def both_orders(items: pd.DataFrame) -> pd.DataFrame:
 
 def _right_in_all(items: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Return the first row of each group of decided pairs, with the product of the group's credits."""
-    credits = items.groupby(keys, sort=False, as_index=False)["accuracy"].prod()
-    first = items.drop_duplicates(keys).drop(columns="accuracy")
-    return first.merge(credits, on=keys, validate="one_to_one")
+    products = items.groupby(keys)["accuracy"].transform("prod")
+    return items.assign(accuracy=products).drop_duplicates(keys).reset_index(drop=True)
 
 
 def every_variant(items: pd.DataFrame) -> pd.DataFrame:
@@ -219,20 +196,19 @@ def every_variant(items: pd.DataFrame) -> pd.DataFrame:
         The first row of each item, whose accuracy is the product of its credits: a tie in one variant is a half, in two
         a quarter; and chance, the mean over the construction of what guesses get. Without the clusters of wordings.
     """
-    form = items[items["tests"] == "form"].drop(columns=f"{CLUSTER}wording", errors="ignore")
-    keys = ["construction", "words", "item"]
-    guessed = HALF ** form.groupby(keys, sort=False)["accuracy"].size()
-    chance = guessed.groupby(["construction", "words"]).mean().rename("chance")
-    first = _right_in_all(form, keys).drop(columns="chance", errors="ignore")
-    return first.merge(chance, on=["construction", "words"], how="left", validate="many_to_one")
+    form, kind = items[items["tests"] == "form"], ["construction", "words"]
+    guessed = HALF ** form.groupby([*kind, "item"])["item"].transform("size")
+    first = _right_in_all(form.assign(chance=guessed), [*kind, "item"]).drop(
+        columns=f"{CLUSTER}wording", errors="ignore"
+    )
+    return first.assign(chance=first.groupby(kind)["chance"].transform("mean"))
 
 
-def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
+def pair_responses(decided: pd.DataFrame) -> pd.DataFrame:
     """Return the responses of one model to the pairs of a source.
 
     Args:
-        decided: What `credit_pairs` returns.
-        how: Whose pairs they are.
+        decided: What `credit_pairs` returns; benchmarks lack the column tests.
 
     Returns:
         Columns of `cxprobe.results.schema.RESPONSES` but task and model; those of `FACETS` and `KEPT`; and the
@@ -241,15 +217,9 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
     """
     decided = decided[decided["balanced"] | decided["deciding"]]
     decided = decided.assign(decides=decided["deciding"] & decided["balanced"])
-    credits = decided["accuracy"]
-    accuracy = decided.assign(
-        measure="accuracy",
-        chance=HALF,
-        gold="good",
-        chosen=np.select([credits == 1, credits == 0], ["good", "bad"], ""),
-    )
-    parts = [accuracy]
-    if how.source == OWN_PAIRS:
+    chosen = decided["accuracy"].map({1.0: "good", 0.0: "bad"}).fillna("")
+    parts = [decided.assign(measure="accuracy", chance=HALF, gold="good", chosen=chosen)]
+    if "tests" in decided:
         others = decided[decided["deciding"]].assign(margin=np.nan)
         variants = every_variant(others[others["decides"]])
         parts += [
@@ -257,46 +227,26 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
             variants.assign(measure="every_variant", deciding=False, decides=False),
         ]
     rows = pd.concat([part for part in parts if len(part)], ignore_index=True)
-    named = rows.rename(columns={"accuracy": "value"}).fillna({"gold": "", "chosen": ""})
-    return as_responses(named, how)
+    return _as_responses(rows.rename(columns={"accuracy": "value"}))
 
 
-def as_responses(rows: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
-    """Return rows about pairs as responses: with their construction, source and group, and the columns that they lack.
+def _as_responses(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows about pairs as responses, with their question; a text that is not known is empty.
 
     Args:
-        rows: measure and value; id and perhaps item; the groups and clusters of the pairs; and any columns of
+        rows: measure, value, decides, deciding and id; the groups and clusters of the pairs; and any columns of
             responses.
-        how: Whose pairs they are.
     """
-    named = rows.assign(pair_item=rows.get("item", rows["id"]), item=rows["id"]).reset_index(drop=True)
-    if how.source == OWN_PAIRS:
-        named = named.assign(source=named["words"])
-        if "sentence" in named:
-            rivals = named.groupby("construction")["sentence"].transform("nunique") > 1
-            named["sentence"] = named["sentence"].where(rivals, "")
-    else:
-        named = named.assign(source=how.source)
-    named = named.assign(**{name: value for name, value in _DEFAULTS.items() if name not in named})
-    named["question"] = _questions(named, how)
-    clusters = [name for name in named if str(name).startswith(CLUSTER)]
-    columns = [*_OF_MODEL, *columns_of(FACETS), *KEPT, UNIT, *clusters]
-    return named[columns]
-
-
-def _questions(rows: pd.DataFrame, how: EvaluationConfig) -> "pd.Series[str]":
-    """Return the question that each row answers; of a benchmark it is its name."""
-    is_single = (rows["measure"] == "accuracy") & (rows["source"] != "pseudo")
-    if how.source != OWN_PAIRS:
-        return rows["source"].where(is_single, "")
-    questions = rows["tests"].where(rows["tests"].isin(["form", "meaning"]) & is_single, "")
-    is_reply = rows.get("scheme", pd.Series("", rows.index)) == REPLY
-    return questions.mask(is_reply & (questions != ""), "words")
-
-
-def decisions_of(responses: pd.DataFrame) -> pd.DataFrame:
-    """Return the responses that are decisions by the scheme and score that decide, in whatever cell."""
-    return responses[responses["deciding"] & (responses["measure"] == "accuracy")]
+    named = rows.rename(columns={"item": "pair_item", "id": "item"})
+    texts = [name for name in _COLUMNS if name not in ("chance", "margin")]
+    named = named.assign(**{name: "" for name in texts if name not in named}).fillna(dict.fromkeys(texts, ""))
+    named = named.reindex(columns=[*_COLUMNS, *cluster_columns(named)])
+    has_rivals = named.groupby("construction")["sentence"].transform("nunique") > 1
+    # Of a benchmark the question is its name.
+    questions = named["tests"].mask(named["tests"] == "", named["source"]).replace("control", "")
+    questions = questions.mask((named["scheme"] == REPLY) & questions.isin(["form", "meaning"]), "words")
+    is_single = (named["measure"] == "accuracy") & (named["source"] != "pseudo")
+    return named.assign(sentence=named["sentence"].where(has_rivals, ""), question=questions.where(is_single, ""))
 
 
 def pool_pairs(responses: pd.DataFrame) -> pd.DataFrame:
@@ -320,19 +270,15 @@ def further_rates(responses: pd.DataFrame) -> pd.DataFrame:
         type; the accuracies by tests of what is no meaning, all constructions together; and those by origin of the
         pairs of the published design.
     """
-    decisions = decisions_of(responses[responses["construction"] != ALL])
-    decisions = decisions[decisions["source"] == "real"]
-    if decisions.empty:
-        return pd.DataFrame()
-    deciding = decisions[decisions["decides"]]
+    decisions = responses.query("deciding and measure == 'accuracy' and source == 'real' and construction != @ALL")
+    meaning, deciding = decisions[decisions["tests"] == "meaning"], decisions[decisions["decides"]]
     apart = deciding[deciding["tests"].isin(["form", "control"])].assign(construction=ALL)
-    paper = deciding[(deciding["origin"] == "paper") & (deciding["tests"] == "meaning")]
+    paper = deciding[(deciding["tests"] == "meaning") & (deciding["origin"] == "paper")]
     published = pd.concat([paper.assign(construction=ALL), paper], ignore_index=True)
-    parts = list(_rates_of_biases(decisions[decisions["tests"] == "meaning"]))
-    for rows, name in ((apart, "tests"), (published, "origin")):
-        if len(rows):
-            parts.append(rates_of(rows, [Facet([name])]))
-    return pd.concat([part for part in parts if len(part)], ignore_index=True).assign(decides=False)
+    parts = [*_rates_of_biases(meaning)]
+    parts += [rates_of(rows, [Facet([name])]) for name, rows in (("tests", apart), ("origin", published)) if len(rows)]
+    parts = [part for part in parts if len(part)] or [pd.DataFrame()]
+    return pd.concat(parts, ignore_index=True).assign(decides=False)
 
 
 def _rates_of_biases(decisions: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -373,10 +319,9 @@ def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFr
         Oba & Sugawara 2026, biases (i) and (ii).
     """
     keys = [*by, "pair_item", *(name for name in ("variant", "sentence", "order") if name != column)]
-    position = decisions.groupby(keys, sort=False).cumcount()  # of a way of asking about an item: 0 or 1
-    second = decisions.loc[position == 1, [*keys, "value"]].rename(columns={"value": "other"})
-    both = decisions[position == 0].merge(second, on=keys, validate="one_to_one")
-    table = difference_by(both, "value", "other", by)
+    ways = decisions.groupby(keys)["value"]
+    in_two = decisions.assign(other=ways.transform("last"))[ways.transform("size") == 2]
+    table = difference_by(in_two.drop_duplicates(keys), "value", "other", by)
     low, high = table["low"], table["high"]
     return table.drop(columns="difference").assign(
         measure="bias",
@@ -404,25 +349,22 @@ def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Me
         `cxprobe.results.verdict.with_verdicts` decide), and has_verdict: pairs with pseudowords have none. The
         difference from a baseline of both orders is that of the accuracy, which is of all pairs.
     """
-    whole, is_real = WHOLE.among(rates), rates["source"] != "pseudo"
-    is_accuracy, is_both, is_every = (
-        whole & (rates["measure"] == measure) for measure in ("accuracy", "both_orders", "every_variant")
-    )
-    places = pd.MultiIndex.from_frame(rates[_PLACE])
-    accuracy = rates[is_accuracy].set_index(_PLACE).reindex(places).set_axis(rates.index)  # of the place of each row
+    whole, measure = WHOLE.among(rates), rates["measure"]
+    is_both, is_every = whole & (measure == "both_orders"), whole & (measure == "every_variant")
+    result = rates.assign(verdict="")
+    result[HAS_VERDICT] &= (rates["source"] != "pseudo") & ~is_every
     best = best_baseline(rates[is_both].rename(columns={"value": "accuracy"}), _PLACE[1:], members)
-    of_best = best.set_index(_PLACE[1:])["model"].reindex(places.droplevel(0)).fillna("")
-    result = rates.copy()
-    result.loc[is_both, OF_DIFFERENCE] = accuracy.loc[is_both, OF_DIFFERENCE]
-    result["baseline"] = result["baseline"].mask(is_both, of_best.to_numpy())
-    lopsided = rates.loc[is_every & (rates["low"] <= rates["chance"]), _PLACE]
-    some_variants = is_accuracy & (rates["low"] > HALF) & places.isin(pd.MultiIndex.from_frame(lopsided))
-    is_of_meaning = whole & (rates["source"] == "real") & rates["construction"].isin(meaning)
-    verdict = pd.Series("", rates.index).mask(some_variants, "some_variants")
-    return result.assign(
-        has_verdict=result[HAS_VERDICT] & is_real & ~is_every,
-        verdict=verdict.mask(is_of_meaning, "no_control"),
-    )
+    named = best.set_index(_PLACE[1:])["model"]
+    of_place = rates[whole & (measure == "accuracy")].reset_index().set_index(_PLACE)
+    for at, row in rates[is_both].iterrows():
+        place = tuple(row[_PLACE])
+        result.loc[at, OF_DIFFERENCE] = of_place.loc[place, OF_DIFFERENCE]
+        result.loc[at, "baseline"] = named.get(place[1:], "")
+    for place in rates.loc[is_every & (rates["low"] <= rates["chance"]), _PLACE].itertuples(index=False, name=None):
+        if of_place.loc[place, "low"] > HALF:
+            result.loc[of_place.loc[place, "index"], "verdict"] = "some_variants"
+    result.loc[whole & (rates["source"] == "real") & rates["construction"].isin(meaning), "verdict"] = "no_control"
+    return result
 
 
 def pairs_beside_published(rates: pd.DataFrame, objectives: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
@@ -442,9 +384,8 @@ def pairs_beside_published(rates: pd.DataFrame, objectives: pd.DataFrame, people
         construction, model, source, accuracy (in percent, with its interval where there is one) and n; a table for
         reading, in which what was not published is an empty text.
     """
-    ours = divided_by(rates, "origin").replace({"construction": {ALL: MEANING}})
-    run = ours.rename(columns={"value": "accuracy"}).assign(source="this run")
-    run["accuracy"] = [cell(*row) for row in run[["accuracy", "low", "high"]].to_numpy()]
+    run = divided_by(rates, "origin").replace({"construction": {ALL: MEANING}}).assign(source="this run")
+    run["accuracy"] = [cell(*row) for row in run[["value", "low", "high"]].to_numpy()]
     models = objectives.assign(construction=MEANING, n="", source=SOURCE)
     models["accuracy"] = (100 * models["score"]).map("{:.1f}".format)
     majority = people.replace({"construction": {"overall": MEANING}}).assign(model=PEOPLE, source=SOURCE)
@@ -453,13 +394,6 @@ def pairs_beside_published(rates: pd.DataFrame, objectives: pd.DataFrame, people
     order = pd.Index([*dict.fromkeys([MEANING, *both["construction"]])]).get_indexer
     both = both.sort_values("construction", key=order, kind="stable", ignore_index=True)
     return both[["construction", "model", "source", "accuracy", "n"]].astype({"n": str})
-
-
-def responses_of_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
-    """Return the responses of one model that got prompts, see `read_replies`."""
-    read = read_replies(pairs, replies)
-    decided = pair_responses(evaluate_replies(pairs, read, how), how)
-    return pd.concat([decided, reply_responses(read, how)], ignore_index=True)
 
 
 def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
@@ -471,8 +405,8 @@ def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
             failed, whether the request failed.
 
     Returns:
-        One row a question: pair, the id of the pair; gold, the letter of the right text; answer, "A", "B" or ""
-        if there is none; outcome, "right", "wrong", "unparsed" or "failed"; and the groups and clusters of the pair.
+        One row a question: the pair without its texts; letter, that of the right text; answer, "A", "B" or "" if there
+        is none; and outcome, "right", "wrong", "unparsed" or "failed".
 
     Raises:
         DataError: A reply is about a pair that there is not.
@@ -485,50 +419,46 @@ def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
         reply, options = None if row["failed"] else row["reply"], {"A": row["option_a"], "B": row["option_b"]}
         outcomes.append(evaluate_reply(reply, row["gold"], options, chain_of_thought=False))
     answers = pd.DataFrame(outcomes, columns=["answer", "outcome"], index=replies.index)
-    about = ["id", *(name for name in pairs.columns if name in _GROUPS or name.startswith(CLUSTER))]
-    read = replies[["pair", "gold"]].join(answers)
-    return read.merge(pairs[about].rename(columns={"id": "pair"}), on="pair", validate="many_to_one")
+    asked = replies[["pair", "gold"]].set_axis(["id", "letter"], axis=1).join(answers)
+    return asked.merge(pairs.drop(columns=[*_TEXTS]), on="id", validate="many_to_one")
 
 
-def evaluate_replies(pairs: pd.DataFrame, read: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
+def evaluate_replies(pairs: pd.DataFrame, read: pd.DataFrame, how: EvaluatePairs) -> pd.DataFrame:
     """Decide the pairs of which at least one reply could be read, by the mean of 1 for a right and -1 for a wrong one.
 
     Args:
         pairs: See `read_replies`.
         read: What `read_replies` returns.
-        how: Whose pairs they are.
+        how: The settings.
 
     Returns:
         See `credit_pairs`.
     """
-    margins = read.rename(columns={"pair": "id"}).assign(margin=read["outcome"].map(_ANSWERED))
-    table = margins.dropna(subset="margin").groupby("id")["margin"].mean().reset_index()
-    return credit_pairs(pairs, table.assign(scheme=REPLY, score=ASKED), how)
+    answered = read.assign(margin=read["outcome"].map({"right": 1.0, "wrong": -1.0})).dropna(subset="margin")
+    margins = answered.groupby("id")["margin"].mean().reset_index()
+    return credit_pairs(pairs, margins.assign(scheme=REPLY, score=ASKED), how)
 
 
-def reply_responses(read: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
+def reply_responses(read: pd.DataFrame) -> pd.DataFrame:
     """Return responses about the choices of a model that is asked, beside their accuracy.
 
     Args:
         read: What `read_replies` returns, of one model.
-        how: Whose pairs they are.
 
     Returns:
         Columns as `pair_responses` returns them; the measures are position_bias,
         of each answer: whether it is "A" (0.5 for a model that does not mind the order); unparsed, of each reply:
         whether it has no answer; and failed, of each request: whether there is no reply.
     """
-    asked = read.assign(id=read["pair"], item=read["pair"] + ", " + read["gold"])
-    answered = asked[asked["outcome"].isin(_ANSWERED)]
-    replied = asked[asked["outcome"] != "failed"]
+    outcome = read["outcome"]
     values = {
-        "position_bias": answered.assign(value=answered["answer"] == "A"),
-        "unparsed": replied.assign(value=replied["outcome"] == "unparsed"),
-        "failed": asked.assign(value=asked["outcome"] == "failed"),
+        "position_bias": (read["answer"] == "A").where(outcome.isin(["right", "wrong"])),
+        "unparsed": (outcome == "unparsed").where(outcome != "failed"),
+        "failed": outcome == "failed",
     }
-    rows = pd.concat([table.assign(measure=measure) for measure, table in values.items()], ignore_index=True)
-    rows = rows.assign(value=rows["value"].astype(float), gold="", scheme=REPLY, score=ASKED)
-    return as_responses(rows, how).assign(item=rows["item"].to_numpy())
+    asked = read.assign(id=read["id"] + ", " + read["letter"], scheme=REPLY, score=ASKED, decides=False, deciding=False)
+    rows = pd.concat([asked.assign(measure=measure, value=value) for measure, value in values.items()])
+    return _as_responses(rows.dropna(subset="value").astype({"value": float}).reset_index(drop=True))
 
 
 class PairsEvaluation(Evaluation[PairsStage]):
@@ -546,8 +476,8 @@ class PairsEvaluation(Evaluation[PairsStage]):
     def __init__(self, stage: Stage[PairsStage]) -> None:
         """Read the pairs of all sources."""
         super().__init__(stage)
-        self.section, files = stage.params.pairs, made_files(stage.params.pairs)
-        self.made = {source: read_made([stage.use(path) for path in paths]) for source, paths in files.items()}
+        self.section = stage.params.pairs
+        self.made = read_sources(self.section, stage.use)
         self.own = self.made.get(OWN_PAIRS, pd.DataFrame(columns=["construction", "tests", "context"]))
         score = self.section.evaluate.score
         if len(self.own) and score in CONTEXT_SCORES and (self.own["context"] == "").all():
@@ -557,16 +487,18 @@ class PairsEvaluation(Evaluation[PairsStage]):
         """Return the responses to the pairs of all sources."""
         parts = []
         for source, pairs in self.made.items():
-            how = EvaluationConfig.of(self.section, source)
-            shown = pairs_for(member, pairs, self.section.models if source == OWN_PAIRS else {})
+            how = self.section.evaluate
+            if source in self.section.benchmarks:
+                score = self.section.benchmarks[source].score
+                how = how.model_copy(update={"score": score, "scores": [*dict.fromkeys([score, *SCORES])]})
+            shown = pairs_for(member, pairs, self.section.models)
             if shown.empty:
                 continue
             if member.is_asked:
-                replies = read_table(folder / folder_of(source) / "replies.parquet")
-                parts.append(responses_of_replies(shown, replies, how))
+                read = read_replies(shown, read_table(folder / folder_of(source) / "replies.parquet"))
+                parts += [pair_responses(evaluate_replies(shown, read, how)), reply_responses(read)]
             else:
-                answers = read_pair_answers(folder / folder_of(source))
-                parts.append(pair_responses(decide_pairs(shown, answers, how), how))
+                parts.append(pair_responses(decide_pairs(shown, read_pair_answers(folder / folder_of(source)), how)))
         return pd.concat(parts, ignore_index=True) if parts else None
 
     def pooled(self, responses: pd.DataFrame) -> pd.DataFrame:

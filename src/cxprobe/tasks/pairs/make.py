@@ -1,17 +1,23 @@
-"""Minimal pairs made: items drawn from a construction's rows, in every variant and order."""
+"""Minimal pairs made: items drawn from a construction's rows, in every variant and order.
+
+With pseudowords instead of content words only the construction has a meaning. pairs.yaml declares which slots hold
+content words. Function words are in no such slot. Pseudowords keep the endings -ed, -ing and -s.
+"""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import count
 from math import lcm
+from string import ascii_lowercase
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe.constructions.people import PEOPLE_FILE, ROLE_NOUN_TYPE, NounType, People, load_people
+from cxprobe.constructions.people import PEOPLE_FILE, ROLE_NOUN_TYPE, NounType, People, Row, load_people
 from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
@@ -22,13 +28,21 @@ from cxprobe.tasks.pairs.balance import unbalanced_cells
 from cxprobe.tasks.pairs.benchmarks import read_benchmark
 from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, load_pairs, pairs_file, with_contrasts
 from cxprobe.tasks.pairs.params import MakePairs, PairsStage
-from cxprobe.tasks.pairs.pseudowords import replace_content
 from cxprobe.tasks.pairs.sources import folder_of
-from cxprobe.text import faults_of_text
+from cxprobe.text import article_of, faults_of_text
+
+_WORD = re.compile(r"[a-z]+")
+_ENDING = re.compile(r"(?<=[a-z]{3})(?:ed|ings?|(?<![ius])s)$")
+# What English syllables are made of, as they are spelt; a word may begin with a vowel.
+_ONSETS = [*"bcdfghjklmnprstvw", "bl", "br", "dr", "fl", "gr", "pl", "sh", "sl", "st", "th", "tr"]
+_VOWELS = [*"aeiou", "ea", "ee", "oo", "ou"]
+_CODAS = ["", *"bdgklmnprt", "ck", "ft", "ld", "mp", "nd", "nk", "nt", "rk", "rm", "st"]
+_KNOWN = 3.0  # on the Zipf scale: what occurs once in a million words is a word, unless it has two letters
+NO_TYPE = "none"  # the noun type of pairs without people
+_SAMPLE = 10  # rows; a group of fewer, such as two modals, is part of the design and no sample of words
 
 
-@dataclass(frozen=True)
-class Draw:
+class Draw(NamedTuple):
     """The rows, people and pronouns of an item, as indices.
 
     Attributes:
@@ -37,8 +51,8 @@ class Draw:
         pronouns: Which pronouns of the noun type.
     """
 
-    rows: tuple[int, ...]
-    people: tuple[int, ...]
+    rows: Sequence[int]
+    people: Sequence[int]
     pronouns: int
 
 
@@ -70,26 +84,18 @@ def draw_items(
     # every combination of equal remainders once in lcm(frames, partners) items; moving the partner on by one after
     # each such round meets the others.
     turns = rng.permutation(partners)[(items + items // lcm(groups[0], partners)) % partners]  # (n,)
-    firsts = turns if people else np.zeros(n, dtype=np.int64)
     columns = [frames]
     for number, size in enumerate(groups[1:]):
         columns.append(turns if number == 0 and not people else _rounds(size, n, rng))
-    seconds = _partners(firsts, nouns, rng) if people == 2 else firsts
-    genders = _rounds(pronouns, n, rng)
-    return [
-        Draw(
-            rows=tuple(int(column[item]) for column in columns),
-            people=(int(firsts[item]), int(seconds[item]))[:people],
-            pronouns=int(genders[item]),
-        )
-        for item in range(n)
-    ]
+    persons = [turns, _partners(turns, nouns, rng)] if people == 2 else [turns][:people]
+    rows, drawn = np.column_stack(columns).tolist(), np.reshape(persons, (people, n)).T.tolist()
+    return [Draw(*item) for item in zip(rows, drawn, _rounds(pronouns, n, rng).tolist(), strict=True)]
 
 
 def _rounds(size: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return n indices below ``size``, each used once before any is used again, shape (n,)."""
     rounds = [rng.permutation(size) for _ in range(-(-n // size))]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *rounds])[:n]
+    return np.concatenate(rounds)[:n]
 
 
 def _partners(firsts: NDArray[np.int64], nouns: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -98,14 +104,10 @@ def _partners(firsts: NDArray[np.int64], nouns: int, rng: np.random.Generator) -
     for start in range(0, len(firsts), nouns):
         round_ = firsts[start : start + nouns]
         if len(round_) == 1:  # a round of one has no other item to take from
-            seconds.append(np.array([(round_[0] + 1 + rng.integers(nouns - 1)) % nouns]))
+            seconds.append((round_ + 1 + rng.integers(nouns - 1)) % nouns)
         else:
             seconds.append(np.roll(round_, rng.integers(1, len(round_))))
-    return np.concatenate([np.zeros(0, dtype=np.int64), *seconds])
-
-
-NO_TYPE = "none"  # the noun type of pairs without people
-_SAMPLE = 10  # rows; a group of fewer, such as two modals, is part of the design and no sample of words
+    return np.concatenate(seconds)
 
 
 def render_pairs(
@@ -150,7 +152,7 @@ def render_pairs(
         for draw in draw_items(groups, number, seats, len(nouns.pronouns), pairs_per_condition, rng):
             persons = typical[draw.people[0]] if typical else [nouns.nouns[index] for index in draw.people]
             pronouns = people.pronouns[nouns.pronouns[draw.pronouns]] if content.people else {}
-            pairs += _pairs_of_item(name, content, pronouns, kind, draw.rows, persons, words)
+            pairs += _pairs_of_item(name, content, words, kind, draw.rows, pronouns, persons)
     known: set[tuple[str, ...]] = set()
     for pair in pairs:
         key = (*pair.groups.values(), pair.context, pair.good, pair.bad)
@@ -166,11 +168,11 @@ def render_pairs(
 def _pairs_of_item(
     name: str,
     content: PairsFile,
-    pronouns: Mapping[str, str],
+    words: str,
     kind: str,
     rows: Sequence[int],
+    pronouns: Mapping[str, str],
     persons: Sequence[str],
-    words: str,
 ) -> Iterator[Pair]:
     """Yield the pairs of an item: of the row of each group and the people in the order of their slots."""
     values: dict[str, str] = {}
@@ -225,26 +227,66 @@ def _hash(*parts: str) -> str:
     return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=8).hexdigest()
 
 
-_CELL = ["words", "variant", "sentence", "noun_type", "order"]
+def replace_content(content: PairsFile, seed: int) -> tuple[PairsFile, pd.DataFrame]:
+    """Replace every content word by random syllables of English; a word gets the same pseudoword everywhere.
 
+    A pseudoword is as long as its word, ends in -ed, -ing or -s if the word does, and takes the same article. It is
+    not a word of the frames and fillers, nor the pseudoword of another word.
 
-class BuiltPairs(NamedTuple):
-    """The pairs of a construction.
+    Args:
+        content: Pairs, some of whose slots hold content words.
+        seed: The project's seed.
 
-    Attributes:
-        pairs: One row a pair, see `pair_table`.
-        pseudowords: One row a replaced word: word, pseudoword.
-        cells_not_filled: How many cells have fewer pairs than were asked for; a cell is a variant of one noun type in
-            one order, after one kind of sentence, with one kind of words.
+    Returns:
+        The pairs; and a table with one row per word: word and pseudoword.
+
+    Source:
+        Oba & Sugawara 2026, the pseudoword experiment: by Wuggy, which has to download its data, and a random string of
+        the same length where it has no answer. Syllables in the place of both are our own.
     """
+    slots = content.content_slots
+    rows = [row for group in content.groups.values() for row in group]
+    words = sorted({word for row in rows for slot in slots if slot in row for word in _WORD.findall(row[slot])})
+    taken = {word.lower() for row in rows for value in row.values() for word in value.split()}
+    mapping: dict[str, str] = {}
+    for word in words:
+        article = article_of(word)
+        syllables = _random_syllables(word, seed)
+        mapping[word] = next(one for one in syllables if one not in taken and article_of(one) == article)
+        taken.add(mapping[word])
+    table = pd.DataFrame({"word": words, "pseudoword": [*mapping.values()]})
 
-    pairs: pd.DataFrame
-    pseudowords: pd.DataFrame
-    cells_not_filled: int
+    def replace_words(value: str) -> str:
+        return _WORD.sub(lambda match: mapping[match[0]], value)
+
+    def replaced(rows: list[Row]) -> list[Row]:
+        return [{slot: replace_words(value) if slot in slots else value for slot, value in row.items()} for row in rows]
+
+    fillers = {group: replaced(rows) for group, rows in content.fillers.items()}
+    return content.model_copy(update={"frames": replaced(content.frames), "fillers": fillers}), table
 
 
-def build_pairs(name: str, content: PairsFile, people: People, settings: MakePairs, seed: int) -> BuiltPairs:
-    """Make the pairs of a construction.
+def _random_syllables(word: str, seed: int) -> Iterator[str]:
+    """Yield random syllables of the length of a word, with its ending; a single letter is any letter."""
+    from wordfreq import zipf_frequency  # here, since it is slow to import
+
+    known_ending = _ENDING.search(word)
+    ending = known_ending[0] if known_ending else ""
+    size = len(word) - len(ending)
+    for attempt in count():
+        rng = generator_for(seed, "pseudoword", word, attempt)
+        letters = str(rng.choice(list(ascii_lowercase))) if size == 1 else ""
+        while len(letters) < size:
+            onsets = _ONSETS if letters else [*_ONSETS, ""]
+            letters += "".join(str(rng.choice(parts)) for parts in (onsets, _VOWELS, _CODAS))
+        meets = letters[-1:] in _VOWELS and ending[:1] in _VOWELS  # as in "shai" and "ed", which English avoids
+        is_word = size > 2 and zipf_frequency(letters + ending, "en") >= _KNOWN
+        if len(letters) == size and not (meets or is_word):
+            yield letters + ending
+
+
+def build_pairs(name: str, content: PairsFile, people: People, settings: MakePairs, seed: int) -> pd.DataFrame:
+    """Return the pairs of a construction, also those with pseudowords, as a table (`pair_table`).
 
     Args:
         name: The construction's folder.
@@ -256,50 +298,44 @@ def build_pairs(name: str, content: PairsFile, people: People, settings: MakePai
     Raises:
         DataError: See `render_pairs`.
     """
-    wanted: int = getattr(settings.pairs_per_condition, content.tests)
-    asked = {"real": (content, wanted)}
-    pseudowords = pd.DataFrame(columns=["word", "pseudoword"])
+    pairs = render_pairs(name, content, people, getattr(settings.pairs_per_condition, content.tests), seed)
     if settings.pseudowords and content.content_slots:
-        replaced, pseudowords = replace_content(content, seed)
-        asked["pseudo"] = (replaced, settings.pseudowords)
-    rendered: list[Pair] = []
-    for words, (file, number) in asked.items():
-        rendered += render_pairs(name, file, people, number, seed, words)
-    pairs = pair_table(rendered)
-    sizes = pairs.groupby(_CELL).size().reset_index(name="pairs")
-    numbers = sizes["words"].map({words: number for words, (_, number) in asked.items()})
-    return BuiltPairs(pairs, pseudowords, cells_not_filled=int((sizes["pairs"] < numbers).sum()))
+        replaced, _ = replace_content(content, seed)
+        pairs += render_pairs(name, replaced, people, settings.pseudowords, seed, "pseudo")
+    return pair_table(pairs)
 
 
 def make(stage: Stage[PairsStage]) -> Outcome:
     """Make the pairs of every construction, and read those of benchmarks."""
     section, seed = stage.params.pairs, stage.params.seed
-    people = load_people(stage.use(PEOPLE_FILE))
+    people, how = load_people(stage.use(PEOPLE_FILE)), section.make
     contents = {}
     for name in section.constructions:  # all of them are read before the first is used
         stage.use(pairs_file(name))
         contents[name] = load_pairs(name, people)
     counts = Counter[str](constructions=len(contents))
-    built = {name: build_pairs(name, content, people, section.make, seed) for name, content in contents.items()}
-    for name, of_construction in built.items():
-        write_table(of_construction.pairs, stage.data / f"{name}.parquet")
-        counts.update(
-            pairs=len(of_construction.pairs),
-            items=of_construction.pairs["item"].nunique(),
-            cells_not_filled=of_construction.cells_not_filled,
-            pseudowords=len(of_construction.pseudowords),
-        )
-    tables = {}
-    if built:
-        words = [one.pseudowords.assign(construction=name) for name, one in built.items()]
-        own = pd.concat([one.pairs for one in built.values()], ignore_index=True)
-        tables = {"pseudowords": pd.concat(words), "unbalanced": unbalanced_cells(own[own["words"] == "real"])}
+    tables, own, words = {}, [], []
+    for name, content in contents.items():
+        pairs = build_pairs(name, content, people, how, seed)
+        write_table(pairs, stage.data / f"{name}.parquet")
+        own.append(pairs)
+        wanted = {"real": getattr(how.pairs_per_condition, content.tests), "pseudo": how.pseudowords}
+        cells = pairs.groupby(["words", "variant", "sentence", "noun_type", "order"]).size()
+        not_filled = int((cells < cells.index.get_level_values("words").map(wanted)).sum())
+        counts.update(pairs=len(pairs), items=pairs["item"].nunique(), cells_not_filled=not_filled)
+        if how.pseudowords and content.content_slots:
+            words.append(replace_content(content, seed)[1].assign(construction=name))
+    if own:
+        of_all = pd.concat(own, ignore_index=True)
+        replaced = pd.concat([pd.DataFrame(columns=["word", "pseudoword", "construction"]), *words])
+        tables = {"pseudowords": replaced, "unbalanced": unbalanced_cells(of_all[of_all["words"] == "real"])}
+        counts["pseudowords"] = len(replaced)
     for name, benchmark in section.benchmarks.items():
-        pairs = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark)
-        write_table(pair_table(pairs), stage.data / folder_of(name).with_suffix(".parquet"))
+        others = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark)
+        write_table(pair_table(others), stage.data / folder_of(name).with_suffix(".parquet"))
         counts |= {
-            f"{name}.pairs": len(pairs),
-            f"{name}.items": len({pair.item for pair in pairs}),
-            f"{name}.identical": sum(pair.good == pair.bad for pair in pairs),  # they tie under any model
+            f"{name}.pairs": len(others),
+            f"{name}.items": len({pair.item for pair in others}),
+            f"{name}.identical": sum(pair.good == pair.bad for pair in others),  # they tie under any model
         }
     return Outcome(counts=counts, tables=tables)

@@ -1,6 +1,8 @@
-"""The task of minimal pairs: its implementation of `cxprobe.results.task.Task`."""
+"""The task of minimal pairs: its implementation of `cxprobe.results.task.Task`, and its figures."""
 
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,11 +15,13 @@ from cxprobe.constructions.people import PEOPLE_FILE, People, load_people, peopl
 from cxprobe.errors import CxprobeError
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
+from cxprobe.models.params import Member, Series, earlier_checkpoints, series_of
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.models.texts import pair_table
+from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.findings import ReportModels, estimate_of
-from cxprobe.results.params import ReportParams
-from cxprobe.results.rates import divided_by
+from cxprobe.results.params import ReportParams, task_members
+from cxprobe.results.rates import ALL, divided_by
 from cxprobe.results.schema import cluster_lists
 from cxprobe.results.task import (
     Demand,
@@ -31,47 +35,27 @@ from cxprobe.results.task import (
 )
 from cxprobe.results.words import in_full
 from cxprobe.tasks.pairs.balance import unbalanced_cells, with_one_answer
-from cxprobe.tasks.pairs.frames import (
-    PairsFile,
-    fill_variant,
-    load_pairs,
-    pairs_file,
-    read_pairs_file,
-)
+from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, lint_pairs, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import render_pairs
 from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs
-from cxprobe.tasks.pairs.sources import (
-    MADE,
-    OWN_PAIRS,
-    first_items,
-    made_files,
-    read_made,
-)
+from cxprobe.tasks.pairs.sources import first_items, made_file, read_sources
+from cxprobe.text import fill, slots_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_QUESTION_WIDTH = 60  # in characters, of what a variant asks
+_BIASES = {"order": "bias (i)", "variant": "bias (ii)"}  # the two ways of asking that are compared -> the bias
 _BESIDE = "evaluate_pairs/tables/beside_published"
 _BESIDE_TITLE = "Minimal pairs beside published values, which are about other items"
 
 
 @dataclass(frozen=True)
 class ConstructionPairs:
-    """The pairs of meaning and of form of a construction.
-
-    Attributes:
-        files: Entry of ``constructions`` -> the content of its file.
-        people: The nouns that fill the slots of people.
-    """
+    """The pairs of a construction, by entry of ``constructions``, and the nouns for people."""
 
     files: Mapping[str, PairsFile]
     people: People
-
-    def first_words(self, name: str) -> dict[str, str]:
-        """Return the words of each slot for examples: those of the first rows of a file, and the first two people."""
-        pairs, noun_type = self.files[name], next(iter(self.people.types.values()))
-        pronouns = self.people.pronouns[noun_type.pronouns[0]] if pairs.people else {}
-        return {**pairs.first_words, **pronouns, **dict(zip(pairs.people, noun_type.nouns, strict=False))}
 
 
 class PairsTask(Task):
@@ -100,28 +84,25 @@ class PairsTask(Task):
 
     def examples(self, items: ConstructionPairs) -> Iterator[Example]:
         """Yield an example of each variant and sentence; the first variant also with its people exchanged."""
+        kind = next(iter(items.people.types.values()))
         for name, pairs in items.files.items():
-            values, pair = items.first_words(name), called_pairs(name).replace("pairs", "pair")
-            nouns = next(iter(items.people.types.values())).nouns
+            values = pairs.first_words | (items.people.pronouns[kind.pronouns[0]] if pairs.people else {})
             for index, (letter, variant) in enumerate(pairs.variants.items()):
-                orders = {"": pairs.people}
-                if pairs.switched and index == 0:
-                    orders[", switched"] = pairs.people[::-1]
-                for order, slots in orders.items():
-                    filled = {**values, **dict(zip(slots, nouns, strict=False))}
+                design = " (own)" if variant.origin == "own" else ""
+                for order in ("", ", switched") if pairs.switched and index == 0 else ("",):
+                    slots = pairs.people[::-1] if order else pairs.people
                     for sentence in variant.contexts:
+                        filled = values | dict(zip(slots, kind.nouns, strict=False))
                         context, good, bad = fill_variant(variant, filled, sentence)
-                        design = " (own)" if variant.origin == "own" else ""
                         rival = "" if sentence == "construction" else ", rival"
-                        kind_of_item = f"{pair}, variant {letter}{design}{order}{rival}"
+                        called = called_pairs(name).replace("pairs", "pair")
+                        kind_of_item = f"{called}, variant {letter}{design}{order}{rival}"
                         yield Example(kind_of_item, context, good.strip(), bad.strip())
 
     # ---- checks
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the pairs of meaning and of form; if the file of people has faults, check their format only."""
-        from cxprobe.tasks.pairs.checks import lint_pairs
-
         if folder.name.endswith(FORM):
             faults.lines.append(f"{folder}: names that end in {FORM} are those of pairs of form; rename the folder")
         people = people_if_sound()
@@ -134,15 +115,11 @@ class PairsTask(Task):
         from cxprobe.tasks.pairs.benchmarks import benchmark_files
 
         section = params.section(PairsParams)
-        people, contents = people_if_sound(), dict[str, PairsFile]()
+        people = people_if_sound()
         for name in section.constructions:
             faults.require("pairs.constructions", name, pairs_file(name))
-            try:
-                if people:
-                    contents[name] = load_pairs(name, people)
-                    faults.notes += _notes_on_variants(name, contents[name], people, params)
-            except CxprobeError:  # its faults have been reported
-                continue
+            with suppress(CxprobeError):  # its faults have been reported
+                faults.notes += _notes_on_variants(name, load_pairs(name, people), people, params) if people else ()
         for name, benchmark in section.benchmarks.items():
             place = f"params.yaml: pairs.benchmarks.{name}: "
             faults.attempt(benchmark_files, DATA / "benchmarks" / name, benchmark, prefix=place)
@@ -164,21 +141,21 @@ class PairsTask(Task):
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield the texts that each model reads, and the prompts for each."""
-        from cxprobe.tasks.pairs.ask import draw_from_sources, load_preference_prompts, preference_questions
+        from cxprobe.tasks.pairs.ask import drawn_pairs, load_preference_prompts, preference_questions
 
         section = params.section(PairsParams)
-        tables = {source: read_made(files) for source, files in made_files(section).items()}
+        tables = read_sources(section, Path)
         for entry, asked in section.models.items():
             texts: set[str] = set()
-            for source, pairs in tables.items():
-                table = first_items(pairs, asked) if source == OWN_PAIRS else pairs
+            for pairs in tables.values():
+                table = first_items(pairs, asked)
                 for side in ("good", "bad"):
                     texts |= {*(table["context"] + table[side])}
                     # Continuations are scored without their contexts too.
                     texts |= {*table.loc[table["context"] != "", side].str.lstrip()}
             yield from read_demand(params.models, "measure_pairs", [entry], texts)
         if section.ask and section.llms:
-            drawn = pd.concat(draw_from_sources(section, tables, params.seed).values())
+            drawn = pd.concat(drawn_pairs(section, tables, params.seed).values())
             questions = preference_questions(drawn, section.ask.prompt, load_preference_prompts())["question"].tolist()
             yield from replied_demand(params.llms, "ask_pairs", section.llms, questions)
 
@@ -189,12 +166,39 @@ class PairsTask(Task):
         return called_pairs(row["construction"])
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
-        """Return the rates of each kind of pairs by construction, and along series of models."""
-        from cxprobe.tasks.pairs.figures import figures_of_pairs
+        """Return the rates of each kind of pairs by construction, and along series of models.
 
+        They are those of meaning by what is asked, of real words and pseudowords, and of series; those without rows are
+        left out. Mock models are drawn only if there are no others.
+
+        Source:
+            Oba & Sugawara 2026, Figures 2 to 4, 6 to 8.
+        """
+        from cxprobe.results.plots import dots, marks_of
+
+        params, rates = cast(PairsStage, inputs.sections[self.name]), inputs.rates(self.name)
         items = (files.items.get(self.name) for files in inputs.constructions.values())
         contents = {name: content for pairs in items if pairs for name, content in pairs.files.items()}
-        return figures_of_pairs(inputs, cast(PairsStage, inputs.sections[self.name]), contents)
+        members, series = task_members(params), series_of(params.models, params.pairs.models)
+        own = rates[rates["source"].isin(["real", "pseudo"]) & rates["construction"].isin(list(contents))]
+        variants, whole = (_labelled(divided_by(own, *by), contents) for by in (["variant"], []))
+        variants = variants[(variants["tests"] == "meaning") & (variants["source"] == "real")]
+        both = whole[whole.groupby("construction")["source"].transform("nunique") == 2]
+        seeing = {one.slug for one in members if not (one.is_baseline or one.is_mock)} - earlier_checkpoints(series)
+        seeing = seeing or {one.slug for one in members if one.is_mock}
+        labels, score = {one.slug: one.label for one in members}, params.pairs.evaluate.score
+        figures = {}
+        for name, title, panels, every in (
+            ("meaning_by_variant", "Pairs of meaning by what is asked", "tests", variants),
+            ("pseudowords", "Real words and pseudowords", "source", both),
+        ):
+            table = every[every["model"].isin(seeing)]
+            if len(table):
+                best = best_baseline(every, ["row", panels], members)
+                drawn, title = table.assign(model=table["model"].map(labels)), f"{title}, {score.replace('_', ' ')}"
+                marks = marks_of(drawn, row="row", panel=panels, kind="model", best=best)
+                figures[name] = dots(marks, title=title)
+        return figures | _along(rates, series, members, score)
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield a model's rates on each benchmark."""
@@ -227,18 +231,61 @@ class PairsTask(Task):
         return with_one_answer(read_pair_tables(params.section(PairsParams)))
 
 
+def _labelled(rates: pd.DataFrame, contents: Mapping[str, PairsFile]) -> pd.DataFrame:
+    """Return accuracies of constructions with tests, and row: the construction, and the variant with its question."""
+    labels = []
+    for construction, variant in rates[["construction", "variant"]].to_numpy().tolist():
+        label = construction
+        if variant:
+            asked = contents[construction].variants[variant].continuation
+            question = fill(asked, dict.fromkeys(slots_of(asked), "…") | contents[construction].first_words)
+            shown = textwrap.shorten(question, _QUESTION_WIDTH, placeholder=" …")
+            label = f"{construction}, {variant}\n{shown}"
+        labels.append(label)
+    tests = [contents[name].tests for name in rates["construction"]]
+    labelled = rates.assign(tests=tests, row=labels).rename(columns={"value": "accuracy"})
+    return labelled[labelled["measure"] == "accuracy"]
+
+
+def _along(
+    rates: pd.DataFrame, series: Mapping[str, Series], members: Sequence[Member], score: str
+) -> "dict[str, Figure]":
+    """Return a figure for each quantity of series, by_<quantity> and by_<quantity>_biases, with a curve a series."""
+    from cxprobe.results.plots import curves
+
+    whole = divided_by(rates[(rates["measure"] == "accuracy") & (rates["source"] != "pseudo")])
+    panel = whole["construction"].where(whole["source"] == "real", whole["source"] + ": " + whole["construction"])
+    whole = whole.rename(columns={"value": "accuracy"}).assign(panel=panel)
+    of_all = rates[(rates["measure"] == "bias") & (rates["construction"] == ALL)]
+    panel = of_all.get("compared", pd.Series(dtype=str)).map(_BIASES) + ", " + of_all["noun_type"]
+    of_all = of_all.rename(columns={"value": "bias"}).assign(panel=panel)
+    shown, figures = score.replace("_", " "), {}
+    for axis in dict.fromkeys(one.axis for one in series.values()):
+        steps = [(name, *step) for name, one in series.items() if one.axis == axis for step in one.models.items()]
+        places = pd.DataFrame(steps, columns=["series", "model", axis]).astype({axis: float})
+        if len(along := places.merge(whole, on="model")):
+            best = best_baseline(whole, ["panel"], members)
+            title = f"own ({shown})"
+            figures[f"by_{axis}"] = curves(along, title, x=axis, panels="panel", colours="series", best=best)
+        if len(along := places.merge(of_all, on="model")):
+            title = f"biases by noun type, {shown}"
+            figures[f"by_{axis}_biases"] = curves(
+                along, title, x=axis, panels="panel", colours="series", value="bias", chance=None
+            )
+    return figures
+
+
 def read_pair_tables(section: PairsParams) -> pd.DataFrame:
     """Read the project's own minimal pairs."""
-    tables = [read_made_table(MADE / f"{name}.parquet") for name in section.constructions]
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat([read_made_table(made_file(name)) for name in section.constructions], ignore_index=True)
 
 
 def _notes_on_variants(name: str, content: PairsFile, people: People, params: ReportParams) -> Iterator[str]:
     """Yield a note on variants that rates leave out, since one answer is always right in them."""
-    pairs_per_condition: int = getattr(params.section(PairsParams).make.pairs_per_condition, content.tests)
-    cells = unbalanced_cells(pair_table(render_pairs(name, content, people, pairs_per_condition, params.seed)))
+    wanted = getattr(params.section(PairsParams).make.pairs_per_condition, content.tests)
+    cells = unbalanced_cells(pair_table(render_pairs(name, content, people, wanted, params.seed)))
     if len(cells):
-        listed = "; ".join(f"{row['variant']}: {row['reason']}" for _, row in cells.iterrows())
+        listed = "; ".join(cells["variant"] + ": " + cells["reason"])
         yield (
             f"{pairs_file(name)}: rates of the construction leave out {len(cells)} of {len(content.variants)} "
             f"variants, where one answer is always right ({listed}); the report shows them one by one. To count them, "

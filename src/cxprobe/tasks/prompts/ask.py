@@ -1,24 +1,19 @@
 """The questions of the task, put to an instructed model."""
 
-import pandas as pd
-
 from cxprobe.errors import PromptError
-from cxprobe.files.tables import read_table, write_table
-from cxprobe.files.writing import DATA, SCRATCH, project_folder
+from cxprobe.files.tables import write_table
+from cxprobe.files.writing import SCRATCH, project_folder
 from cxprobe.models.asking import demand, replies_to
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.tasks.prompts.make import questions_for
 from cxprobe.tasks.prompts.params import PromptsStage
 
 
 def ask(stage: Stage[PromptsStage]) -> Outcome:
     """Ask a model about all constructions: ``replies.parquet`` and ``model.json``."""
     slug, llm = stage.item, stage.params.llms[stage.item]
-    paths = [DATA / "make_prompts" / name / "questions.parquet" for name in stage.params.prompts.constructions]
-    made = pd.concat([read_table(stage.use(path)) for path in paths], ignore_index=True)
-    table = questions_for(made, stage.params.prompts.llms[slug])
+    table = stage.params.prompts.llms[slug].part_of(stage.params.prompts.made("questions", stage.use))
     if table.empty:
         raise PromptError(
             f"prompts.llms.{slug}: no question is left for this model; change its sets or prompts.constructions"

@@ -9,9 +9,8 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, read_yaml, validate
 from cxprobe.files.tables import read_table
-from cxprobe.files.writing import DATA
 from cxprobe.models.params import Llm, Member
-from cxprobe.models.replies import REPLY, evaluate_reply
+from cxprobe.models.replies import read_answer
 from cxprobe.models.scores import ScoredTexts, no_score
 from cxprobe.results.evaluate import Evaluation
 from cxprobe.results.params import task_members
@@ -19,12 +18,10 @@ from cxprobe.results.rates import ALL, Facet, divided_by, rates_of
 from cxprobe.results.words import cell, with_blanks
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, rate_by
-from cxprobe.tasks.prompts.items import RELATIONS
-from cxprobe.tasks.prompts.make import questions_for
-from cxprobe.tasks.prompts.params import CONTROL, PromptsParams, PromptsStage
-from cxprobe.tasks.prompts.wording import PAPER
+from cxprobe.tasks.prompts.params import CONTROL, PAPER, RELATIONS, PromptsStage
 
-RULE = "rule"  # in the column asked, of baselines: they answer an item, not a prompt
+REPLY = "reply"  # in the column asked, of models that get prompts; of others it has the name of a score instead
+RULE = "rule"  # of baselines: they answer an item, not a prompt
 UNDRAWN = "rule, of items that no question is about"
 NO_PROMPT = "none"
 SETTING = ["shots", "chain_of_thought", "examples"]
@@ -64,42 +61,18 @@ FACETS = (
 )
 
 
-def evaluate_answers(
-    member: Member, folder: Path, made: Mapping[str, pd.DataFrame], section: PromptsParams
-) -> pd.DataFrame:
-    """Evaluate the answers of one model.
+def read_replies(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
+    """Read the answer to every question from its reply.
 
     Args:
-        member: The model.
-        folder: The folder of its answers.
-        made: The tables questions, choices, answers and items of all constructions.
-        section: The section prompts of params.yaml.
-
-    Returns:
-        See `evaluate_reply_table`, `evaluate_baseline` and `evaluate_likelihoods`.
-    """
-    if member.is_asked:
-        questions = questions_for(made["questions"], section.llms[member.slug])
-        return evaluate_reply_table(questions, read_table(folder / "replies.parquet"))
-    if member.is_baseline:
-        return evaluate_baseline(made["items"], read_table(folder / "answers.parquet"))
-    tokens = read_table(folder / "tokens.parquet")
-    scores = score_answers(made["choices"], made["answers"], tokens, section.evaluate.scores)
-    return evaluate_likelihoods(made["choices"], scores)
-
-
-def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
-    """Evaluate the reply to every question.
-
-    Args:
-        questions: One row per question: id, kind ("inference" or "reasoning"), gold, chain_of_thought and any other
-            columns, which are kept; and, if known, option_a, option_b and option_c, the texts shown with the letters.
-            With them "Ida" is read as "A", and "A. Marek" has no answer if Marek is not option A.
+        questions: One row per question: id, kind ("inference" or "reasoning"), gold, chain_of_thought, option_a,
+            option_b and option_c, the texts shown with the letters, and any other columns, which are kept.
+            "Ida" is read as "A" where she is option A, and "A. Marek" has no answer if Marek is not.
         replies: One row per question: id, reply, and failed, whether the request failed.
 
     Returns:
-        The questions with the columns asked ("reply"), reply, answer ("" if there is none), outcome, and credit (1 for
-        right, else 0).
+        The questions with the columns asked ("reply"), failed, answer ("" if there is none), and credit (1 for right,
+        else 0).
 
     Raises:
         DataError: The replies are not those to the questions.
@@ -112,18 +85,13 @@ def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.D
             f"the replies are not those to the questions ({len(replies)} replies, {len(questions)} questions); run "
             "ask_prompts again"
         )
-    replied = questions.merge(replies[["id", "reply", "failed"]], on="id", validate="one_to_one")
-    relations: dict[str, str] = {str(number): relation for number, relation in enumerate(RELATIONS)}
-    evaluated = []
-    for row in replied.to_dict("records"):
-        answers = relations
-        if row["kind"] == "reasoning":
-            answers = {letter: str(row.get(f"option_{letter.lower()}", "")) for letter in PAPER}
-        text = None if row["failed"] else str(row["reply"])
-        evaluated.append(evaluate_reply(text, row["gold"], answers, chain_of_thought=bool(row["chain_of_thought"])))
-    replied[["answer", "outcome"]] = evaluated
-    credit = (replied["outcome"] == "right").astype(float)
-    return replied.drop(columns="failed").assign(asked=REPLY, credit=credit)
+    read = questions.merge(replies[["id", "reply", "failed"]], on="id", validate="one_to_one")
+    answers, relations = [], {str(number): relation for number, relation in enumerate(RELATIONS)}
+    for row in read.to_dict("records"):
+        is_choice = row["kind"] == "reasoning"
+        words = {letter: row[f"option_{letter.lower()}"] for letter in PAPER} if is_choice else relations
+        answers.append(read_answer(row["reply"], words, chain_of_thought=row["chain_of_thought"]))
+    return read.assign(asked=REPLY, answer=answers, credit=(read["gold"] == answers).astype(float))
 
 
 def score_answers(
@@ -166,7 +134,7 @@ def score_answers(
     return table
 
 
-def evaluate_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+def choose_answers(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Choose the likeliest answer to each question by each score, strictly: no order of the answers breaks a tie.
 
     Args:
@@ -174,54 +142,46 @@ def evaluate_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.Da
         scores: One row per question, answer and score: id, answer, score, value.
 
     Returns:
-        The questions, once for each score, with the columns asked, the score; answer, the one with the highest value,
-        or "" if several have it; outcome, "right", "wrong" or "tied"; credit: 1 for right, and where the right answer
-        is one of k that are tied, 1/k; and margin, the value of the right answer less the highest of the others.
+        The questions that have scores, once for each, with the columns asked, the score; answer, the one with the
+        highest value, or "" if several have it; credit: 1 for right, and where the right answer is one of k that are
+        tied, 1/k; and margin, the value of the right answer less the highest of the others.
     """
     scores = scores.rename(columns={"score": "asked"}).merge(questions[["id", "gold"]], on="id")
     scores["is_gold"] = scores["answer"] == scores["gold"]
     by = ["id", "asked"]
     best, own = (scores[scores["is_gold"] == is_gold].groupby(by)["value"].max() for is_gold in (False, True))
     highest = scores[scores["value"] == scores.groupby(by)["value"].transform("max")].groupby(by, sort=False)
-    chosen = highest.agg(answer=("answer", "first"), tied=("answer", "size"), is_best=("is_gold", "any"))
-    chosen = chosen.assign(margin=own - best).reset_index()
-    evaluated = questions.merge(chosen, on="id", validate="one_to_many")
-    is_tied = evaluated["tied"] > 1
-    outcomes = evaluated["is_best"].map({True: "right", False: "wrong"})
-    return evaluated.assign(
-        answer=evaluated["answer"].mask(is_tied, ""),
-        outcome=outcomes.mask(is_tied, "tied"),
-        credit=evaluated["is_best"] / evaluated["tied"],
-    ).drop(columns=["tied", "is_best"])
+    chosen = highest.agg(answer=("answer", "first"), tied=("answer", "size"), credit=("is_gold", "mean"))
+    chosen = chosen.assign(answer=chosen["answer"].mask(chosen["tied"] > 1, ""), margin=own - best).reset_index()
+    return questions.merge(chosen.drop(columns="tied"), on="id", validate="one_to_many")
 
 
-def evaluate_baseline(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Evaluate the answers of a baseline, which answers each item once and not every kind of item.
+def choose_by_rule(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Return the choices of a baseline, which answers each item once and not every kind of item.
 
     Args:
         items: One row per item: id, gold, drawn, whether a question is about it, and any other columns, which are kept.
         answers: One row per item and answer: id, symbol, log_p. Answers to items that are not in ``items`` are ignored.
 
     Returns:
-        The items that have answers, in the form of `evaluate_likelihoods`: asked is `RULE`, or `UNDRAWN` where no
-        question is about the item, prompt and examples "none", shots 0, chain_of_thought False; item, which is the id;
-        and no margin.
+        The items that have answers, in the form of `choose_answers`: asked is `RULE`, or `UNDRAWN` where no question is
+        about the item, prompt and examples "none", shots 0, chain_of_thought False; item, which is the id; and no
+        margin.
     """
-    asked = items[items["id"].isin(answers["id"])]
-    asked = asked.assign(item=asked["id"], prompt=NO_PROMPT, shots=0, examples=NO_PROMPT, chain_of_thought=False)
-    scores = answers[answers["id"].isin(asked["id"])].rename(columns={"symbol": "answer", "log_p": "value"})
-    evaluated = evaluate_likelihoods(asked, scores.assign(score=RULE)).drop(columns="margin")
-    return evaluated.assign(asked=evaluated["asked"].where(evaluated["drawn"].astype(bool), UNDRAWN), order="")
+    asked = items.assign(item=items["id"], prompt=NO_PROMPT, shots=0, examples=NO_PROMPT, chain_of_thought=False)
+    scores = answers.rename(columns={"symbol": "answer", "log_p": "value"}).assign(score=RULE)
+    chosen = choose_answers(asked, scores).drop(columns="margin")
+    return chosen.assign(asked=chosen["asked"].where(chosen["drawn"].astype(bool), UNDRAWN), order="")
 
 
-def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
+def prompt_responses(answered: pd.DataFrame, score: str) -> pd.DataFrame:
     """Return the responses of one model.
 
     A reply without an answer is not right; its rate is a measure too, and so is the accuracy of the others. A request
     that failed is no reply, and has no accuracy.
 
     Args:
-        evaluated: What `evaluate_reply_table`, `evaluate_likelihoods` or `evaluate_baseline` returns.
+        answered: What `read_replies`, `choose_answers` or `choose_by_rule` returns.
         score: The score that decides for models that are not prompted for replies.
 
     Returns:
@@ -229,33 +189,29 @@ def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
         asked, and what it is; and the clusters, of which items without a template have none of wordings. Those decide
         that have the fewest shots and no chain of thought, and are no control. Margins are in no rate.
     """
-    table = evaluated.assign(
-        source=evaluated["set"],
-        chosen=evaluated["answer"],
-        value=evaluated["credit"],
+    table = answered.rename(columns={"set": "source", "answer": "chosen", "credit": "value"}).assign(
         decides=False,
-        question=np.where(evaluated["asked"] == REPLY, "words", "meaning"),
-        deciding=evaluated["asked"].isin([REPLY, RULE, score]),
+        question=np.where(answered["asked"] == REPLY, "words", "meaning"),
+        deciding=answered["asked"].isin([REPLY, RULE, score]),
         items="all",  # with those that no question is about; the rates of others are of what was asked
     )
     wording = f"{CLUSTER}wording"
     table[wording] = table[wording].where(table["template"] != "", None)
-    replied = table[table["outcome"] != "failed"]
-    is_decisive = replied["deciding"] & ~replied["source"].isin(CONTROLS.values())
-    is_decisive &= ~replied["chain_of_thought"].astype(bool)
-    ordered = replied[is_decisive].sort_values("shots", kind="stable")
+    replied = table[~table["failed"]] if "failed" in table else table
+    may_decide = replied["deciding"] & ~replied["source"].isin(CONTROLS.values())
+    may_decide &= ~replied["chain_of_thought"].astype(bool)
+    ordered = replied[may_decide].sort_values("shots", kind="stable")
     fewest = replied[_PLACE].join(ordered.groupby(_PLACE)[_SHOWN].first(), on=_PLACE)  # of several sources the first
-    is_decisive &= (replied[_SHOWN] == fewest[_SHOWN]).all(axis=1)
-    accuracy = replied.assign(measure="accuracy", chance=1 / 3, decides=is_decisive)  # of three answers
-    parts = [accuracy]
+    decides = may_decide & (replied[_SHOWN] == fewest[_SHOWN]).all(axis=1)
+    parts = [replied.assign(measure="accuracy", chance=1 / 3, decides=decides)]  # of three answers
     if "margin" in table:
         parts.append(table.assign(measure="margin", value=table["margin"]))
-    if (table["asked"] == REPLY).any():
-        is_parsed = replied["outcome"] != "unparsed"
+    if "failed" in table:
+        is_parsed = replied["chosen"] != ""
         parts += [
             replied[is_parsed].assign(measure="accuracy_parsed"),
             replied.assign(measure="unparsed", value=(~is_parsed).astype(float)),
-            table.assign(measure="failed", value=(table["outcome"] == "failed").astype(float)),
+            table.assign(measure="failed", value=table["failed"].astype(float)),
         ]
     columns = [*_PLACE, "item", "measure", "value", "chance", "gold", "chosen", "decides", "question"]
     columns += ["deciding", "items", *_ASKED, "order", *_OF_ITEM, f"{CLUSTER}premise", wording]
@@ -400,9 +356,6 @@ def prompts_beside_published(
     return with_blanks(table[["source", *setting, "accuracy", "items", "this_run", "n"]])
 
 
-MADE = DATA / "make_prompts"
-
-
 class PromptsEvaluation(Evaluation[PromptsStage]):
     """What models reply to questions, and which answers they find the likeliest."""
 
@@ -418,15 +371,22 @@ class PromptsEvaluation(Evaluation[PromptsStage]):
     def __init__(self, stage: Stage[PromptsStage]) -> None:
         """Read the questions and items of all constructions."""
         super().__init__(stage)
-        self.section, self.members, self.made = stage.params.prompts, task_members(stage.params), {}
-        for stem in ("questions", "choices", "answers", "items"):
-            paths = [stage.use(MADE / name / f"{stem}.parquet") for name in self.section.constructions]
-            self.made[stem] = pd.concat([read_table(path) for path in paths], ignore_index=True)
+        self.section, self.members = stage.params.prompts, task_members(stage.params)
+        tables = ("questions", "choices", "answers", "items")
+        self.questions, self.choices, self.answers, self.items = (self.section.made(one, stage.use) for one in tables)
 
     def responses(self, member: Member, folder: Path) -> pd.DataFrame:
         """Return the responses by replies, by likelihood or of a baseline."""
-        evaluated = evaluate_answers(member, folder, self.made, self.section)
-        return prompt_responses(evaluated, self.section.evaluate.score)
+        how = self.section.evaluate
+        if member.is_asked:
+            questions = self.section.llms[member.slug].part_of(self.questions)
+            answered = read_replies(questions, read_table(folder / "replies.parquet"))
+        elif member.is_baseline:
+            answered = choose_by_rule(self.items, read_table(folder / "answers.parquet"))
+        else:
+            tokens = read_table(folder / "tokens.parquet")
+            answered = choose_answers(self.choices, score_answers(self.choices, self.answers, tokens, how.scores))
+        return prompt_responses(answered, how.score)
 
     def rates(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return the rates, whose chance is that of the best constant answer."""

@@ -12,10 +12,9 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -24,86 +23,88 @@ from cxprobe.errors import ConstructionError, DataError
 from cxprobe.files.reading import check_separator, kind_of, read_text
 from cxprobe.files.schema import Closed, FaultsError, distinct, read_yaml, suggest, validate
 from cxprobe.seeding import generator_for
-from cxprobe.tasks.prompts.params import CONTROL
+from cxprobe.tasks.prompts.params import CONTROL, RELATIONS, Kind, Relation
 from cxprobe.text import Filler, SlotName, Template, Words, filler_words, render, slots_of
 
-Relation = Literal["entailment", "neutral", "contradiction"]
-RELATIONS: tuple[Relation, ...] = ("entailment", "neutral", "contradiction")  # a model answers with the index
 
+class Item(NamedTuple):
+    """An inference or a multiple-choice item; its fields are columns of items.parquet.
 
-@dataclass(frozen=True)
-class Inference:
-    """A premise, a hypothesis, and how they are related.
+    An inference asks how a hypothesis is related to a premise. In multiple choice A and B are opposing readings, and C
+    is that nothing can be told; the letters are those of this order, the paper's, and a question may show the options
+    in another.
 
     Attributes:
-        premise: A sentence, most often with the construction.
-        hypothesis: What may follow from it.
-        gold: How they are related.
+        id: Names the item by what it asks, so that it is the same in every run: by set, premise and hypothesis, or by
+            test and frame.
+        set: "templatic", "challenge" (the same surface, another construction) or "reasoning" for the project's own
+            items, with "-control" if they are those of a control; for a file from elsewhere, what params.yaml calls it.
         construction: The construction that the item asks about.
-        set: "templatic" or "challenge" (the same surface, another construction) for the project's own items; for a
-            file from elsewhere, what its reader calls it.
-        template: The name of the template that the hypothesis was made from, or "" if there is none; items with one
-            template of one construction are a cluster.
-        reading: What kind of premise it is, such as "asserted" or "denied", or "" if that is not known.
         control: Whether it is of a control of the format.
-    """
-
-    premise: str
-    hypothesis: str
-    gold: Relation
-    construction: str
-    set: str
-    template: str = ""
-    reading: str = ""
-    control: bool = False
-
-    @property
-    def premise_id(self) -> str:
-        """The name of the premise; items with one premise are a cluster."""
-        return f"{self.construction}-{_digest(self.premise)}"
-
-    @property
-    def id(self) -> str:
-        """The name of the item by its set, premise and hypothesis, which is the same in every run."""
-        return f"{self.set}-{self.premise_id}-{_digest(self.hypothesis)}"
-
-
-@dataclass(frozen=True)
-class Reasoning:
-    """A multiple-choice item: A and B are opposing readings, C is that nothing can be told.
-
-    The letters are those of this order of the options, the paper's. A question may show them in another.
-
-    Attributes:
-        id: Names the item by its test and frame, so the same item keeps its id in every run.
-        text: What is known.
+        kind: "inference" or "reasoning".
+        test: One of the tests that are built from a frame; "" for an inference.
+        template: The name of the template that the hypothesis was made from, or "" if there is none.
+        reading: What kind of premise it is, such as "asserted" or "denied", or "" if that is not known.
+        answerable: Whether the text decides between A and B; if not, C is right. True for an inference.
+        gold: The right answer: the place of the relation in `RELATIONS` as a digit, or "A", "B" or "C".
+        cluster_premise: The name of the premise or of the frame; items with one are a cluster.
+        cluster_wording: The construction and the template of an inference, or the item itself.
+        premise: A sentence, most often with the construction; "" in multiple choice, as is the hypothesis.
+        hypothesis: What may follow from it.
+        text: What is known; "" for an inference, as are the question, the options and the facts.
         question: What is asked about it.
         a: The first option.
         b: The second option.
-        gold: The right option, "A", "B" or "C".
-        construction: The construction that the item asks about.
-        test: One of the tests that are built from a frame.
-        frame_id: Names the frame; the tests of one frame are a cluster.
-        answerable: Whether the text decides between A and B; if not, C is right.
         facts: The text without the construction, and with the question; "" if that is not known.
-        set: "reasoning" for the project's own items, "reasoning-control" for those of a control; for files from
-            elsewhere, what params.yaml calls them.
-        control: Whether it is of a control of the format.
     """
 
     id: str
-    text: str
-    question: str
-    a: str
-    b: str
-    gold: str
+    set: str
     construction: str
+    control: bool
+    kind: Kind
     test: str
-    frame_id: str
+    template: str
+    reading: str
     answerable: bool
+    gold: str
+    cluster_premise: str
+    cluster_wording: str
+    premise: str = ""
+    hypothesis: str = ""
+    text: str = ""
+    question: str = ""
+    a: str = ""
+    b: str = ""
     facts: str = ""
-    set: str = "reasoning"
-    control: bool = False
+
+
+def inference(
+    premise: str,
+    hypothesis: str,
+    relation: Relation,
+    construction: str,
+    of: str,
+    template: str = "",
+    reading: str = "",
+    *,
+    control: bool = False,
+) -> Item:
+    """Return the item about a premise and a hypothesis that are related so; ``of`` is the name of its set."""
+    premise_id = f"{construction}-{_digest(premise)}"
+    id_ = f"{of}-{premise_id}-{_digest(hypothesis)}"
+    about = ("", template, reading, True, str(RELATIONS.index(relation)))
+    wording = f"{construction} {template}" if template else id_
+    return Item(id_, of, construction, control, "inference", *about, premise_id, wording, premise, hypothesis)
+
+
+def multiple_choice(
+    frame: str, test: str, construction: str, of: str, gold: str, *texts: str, control: bool = False
+) -> Item:
+    """Return the item that a test makes of a frame; ``texts`` are text, question, a, b and, if known, facts."""
+    id_ = f"{test}-{frame}"
+    about = (test, "", "", gold != "C", gold)
+    return Item(id_, of, construction, control, "reasoning", *about, frame, id_, "", "", *texts)
 
 
 ItemKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
@@ -119,7 +120,6 @@ TESTS_OF_REASONING = {
 }
 """Test of a reasoning frame -> what is changed in it."""
 Pronoun = Literal["I", "you", "he", "she", "it", "we", "they"]
-Golds = Annotated[dict[ItemKey, Relation], Field(min_length=1)]
 
 
 class TemplatedSentence(Closed):
@@ -148,7 +148,8 @@ class Premise(TemplatedSentence):
 class Challenge(TemplatedSentence):
     """A sentence with the surface of the construction, but with another construction."""
 
-    gold: Golds
+    reading: ClassVar[str] = ""
+    gold: Annotated[dict[ItemKey, Relation], Field(min_length=1)]
     """Hypothesis -> how it is related to this premise, as a person judged it; what is not here is not asked."""
 
 
@@ -180,38 +181,30 @@ class InferenceItems(Closed):
         return {(part, number): premise for part, of in parts.items() for number, premise in enumerate(of)}
 
     def _faults(self) -> Iterator[str]:
-        for name, text in self.hypotheses.items():
-            if unknown := sorted({*slots_of(text)} - self.slots.keys()):
-                yield f"hypotheses.{name}: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
-        for reading, golds in self.readings.items():
-            yield from self._unknown_hypotheses(f"readings.{reading}", golds)
-        asked = [premise for premise in self.premises if premise.reading in self.readings]
-        given = {gold for premise in asked for gold in self.golds(premise).values()}
-        used = {name for premise in asked for name in self.golds(premise)}
-        if unused := [name for name in self.hypotheses if name not in used]:
-            yield f"premises: no premise has a relation to {', '.join(unused)}; give it one, or take the template out"
-        if lacking := [gold for gold in RELATIONS if gold not in given]:
-            yield f"premises: no hypothesis is related to any of them by {', '.join(lacking)}"
+        named = [(f"hypotheses.{name}", slots_of(text), "slots") for name, text in self.hypotheses.items()]
+        named += [(f"readings.{reading}", [*golds], "hypotheses") for reading, golds in self.readings.items()]
         for (part, number), premise in self.all_premises.items():
             path = f"{part}[{number}]"
-            if unknown := sorted(premise.slots.keys() - self.slots.keys()):
-                yield f"{path}.slots: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
-            yield from self._unknown_hypotheses(f"{path}.gold", premise.gold)
-            if isinstance(premise, Premise) and premise.reading not in self.readings:
-                hint = suggest(premise.reading, list(self.readings))
-                yield f"{path}.reading: '{premise.reading}' is not in readings{hint}"
-            asked_of = [name for name in self.golds(premise) if name in self.hypotheses]
-            texts = {path: premise.text} | {f"{path}, {name}": self.hypotheses[name] for name in asked_of}
+            named += [(f"{path}.slots", [*premise.slots], "slots"), (f"{path}.gold", [*premise.gold], "hypotheses")]
+            named.append((f"{path}.reading", [premise.reading] if premise.reading else [], "readings"))
+            asked = [name for name in self.golds(premise) if name in self.hypotheses]
+            texts = {path: premise.text} | {f"{path}, {name}": self.hypotheses[name] for name in asked}
             for place, text in texts.items():
                 try:
                     render(text, premise.slots)
                 except ValueError as fault:
                     yield f"{place}: {fault}"
-
-    def _unknown_hypotheses(self, path: str, golds: Mapping[str, Relation]) -> Iterator[str]:
-        for name in golds:
-            if name not in self.hypotheses:
-                yield f"{path}: '{name}' is not a hypothesis{suggest(name, list(self.hypotheses))}"
+        for place, names, of in named:
+            known = list(getattr(self, of))
+            yield from (
+                f"{place}: '{name}' is not in {of}{suggest(name, known)}" for name in names if name not in known
+            )
+        given = [pair for premise in self.premises for pair in self.golds(premise).items()]
+        used, relations = {name for name, _ in given}, {gold for _, gold in given}
+        if unused := [name for name in self.hypotheses if name not in used]:
+            yield f"premises: no premise has a relation to {', '.join(unused)}; give it one, or take the template out"
+        if lacking := [gold for gold in RELATIONS if gold not in relations]:
+            yield f"premises: no hypothesis is related to any of them by {', '.join(lacking)}"
 
     def hypothesis(self, name: str, premise: TemplatedSentence) -> str:
         """Return a template's sentence about a premise."""
@@ -219,9 +212,7 @@ class InferenceItems(Closed):
 
     def golds(self, premise: Premise | Challenge) -> dict[str, Relation]:
         """Return the relation of each hypothesis to a premise."""
-        if isinstance(premise, Premise):
-            return self.readings.get(premise.reading, {}) | premise.gold
-        return premise.gold
+        return self.readings.get(premise.reading, {}) | premise.gold
 
 
 class ReasoningFrame(Closed):
@@ -259,18 +250,18 @@ class ReasoningFrame(Closed):
 
     def variants(self) -> Iterator[tuple[str, str, str, str]]:
         """Yield each test's name, its text, its question and the answer, "R1", "R2" or "" where nothing follows."""
-        rule, facts, question = self.rule, self.facts, self._text(self.question)
-        yield "base", self._text(rule, facts), question, "R1"
-        yield "recency", self._text(facts, rule), question, "R1"
+        rule, facts, question = self.rule, self.facts, self.words(self.question)
+        yield "base", self.words(rule, facts), question, "R1"
+        yield "recency", self.words(facts, rule), question, "R1"
         if self.swapped is not None:
-            yield "vocabulary", self._text(self.swapped, facts), question, "R2"
-        yield "name", self._text(rule, facts, order=(1, 0, 2, 3)), question, "R2"
-        yield "short", self._text(facts), question, ""
+            yield "vocabulary", self.words(self.swapped, facts), question, "R2"
+        yield "name", self.words(rule, facts, order=(1, 0, 2, 3)), question, "R2"
+        yield "short", self.words(facts), question, ""
         # The options are named too, with the facts that decide nothing: else their absence tells the answer.
-        others = f"{self._text(rule, facts, order=(2, 3, 0, 1))} {self._text(self.other_facts)}"
+        others = f"{self.words(rule, facts, order=(2, 3, 0, 1))} {self.words(self.other_facts)}"
         yield "other-names", others, question, ""
-        yield "other-property", self._text(rule, self.other_facts), question, ""
-        yield "nonce", self._text(rule, self.nonce_facts), question, ""
+        yield "other-property", self.words(rule, self.other_facts), question, ""
+        yield "nonce", self.words(rule, self.nonce_facts), question, ""
 
     def without_construction(self) -> "ReasoningFrame":
         """Return the frame with rules that say only what stands beside the construction."""
@@ -281,7 +272,7 @@ class ReasoningFrame(Closed):
         """Return the words of a referent, from 0."""
         return filler_words(self.referents[number])
 
-    def _text(self, *parts: str, order: Sequence[int] = (0, 1, 2, 3)) -> str:
+    def words(self, *parts: str, order: Sequence[int] = (0, 1, 2, 3)) -> str:
         """Return the parts as a text in which R1 to R4 are the referents in this order."""
         referents = {f"R{number}": self.referents[index] for number, index in enumerate(order, 1)}
         return " ".join(render(part, referents) for part in parts if part)
@@ -317,26 +308,25 @@ def load_items(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Constru
     return validate(ConstructionItems, read_yaml(path, ConstructionError), path, ConstructionError)
 
 
-def render_inferences(items: ConstructionItems, construction: str) -> list[Inference]:
+def render_inferences(items: ConstructionItems, construction: str) -> list[Item]:
     """Return every premise with every hypothesis that is asked about it.
 
     Source:
         Scivetti et al. 2025, experiments 1 (templatic) and 2 (challenge). There a hypothesis has the same relation to
         every premise; here it depends on the reading of the premise.
     """
-    if items.inference is None:
-        return []
-    asked, rendered = items.inference, list[Inference]()
-    for premise in asked.all_premises.values():
-        of, reading = ("templatic", premise.reading) if isinstance(premise, Premise) else ("challenge", "")
-        of += CONTROL if items.control else ""
+    rendered, asked = list[Item](), items.inference
+    if asked is None:
+        return rendered
+    for (part, _), premise in asked.all_premises.items():
+        of = ("challenge" if part == "challenge" else "templatic") + CONTROL * items.control
         for name, gold in asked.golds(premise).items():
-            about = (gold, construction, of, name, reading, items.control)
-            rendered.append(Inference(premise.sentence(), asked.hypothesis(name, premise), *about))
+            sentences = premise.sentence(), asked.hypothesis(name, premise)
+            rendered.append(inference(*sentences, gold, construction, of, name, premise.reading, control=items.control))
     return rendered
 
 
-def render_reasonings(items: ConstructionItems, construction: str, *, seed: int) -> list[Reasoning]:
+def render_reasonings(items: ConstructionItems, construction: str, *, seed: int) -> list[Item]:
     """Return the tests of every frame, A and B in an order that is counterbalanced.
 
     The tests, after the rule and the facts: "base"; "recency" (facts first, same answer); "vocabulary" (the parts of
@@ -362,8 +352,7 @@ def render_reasonings(items: ConstructionItems, construction: str, *, seed: int)
     tests = list(TESTS_OF_REASONING)
     order = generator_for(seed, "options", construction).permutation(len(items.reasoning))
     frames = sorted(items.reasoning, key=lambda frame: _digest(frame.rule))
-    rendered = []
-    set_of = f"reasoning{CONTROL}" if items.control else "reasoning"
+    rendered, of = [], "reasoning" + CONTROL * items.control
     for turn, index in enumerate(order):
         frame, frame_id = frames[index], f"{construction}-{_digest(frames[index].rule)}"
         baseline = frame.without_construction().variants()
@@ -373,8 +362,8 @@ def render_reasonings(items: ConstructionItems, construction: str, *, seed: int)
             if a_first == (answer == "R2"):
                 a, b = b, a
             gold = ("A" if a_first else "B") if answer else "C"
-            of = (construction, test, frame_id, bool(answer), f"{facts} {question}", set_of, items.control)
-            rendered.append(Reasoning(f"{test}-{frame_id}", text, question, a, b, gold, *of))
+            texts = text, question, a, b, f"{facts} {question}"
+            rendered.append(multiple_choice(frame_id, test, construction, of, gold, *texts, control=items.control))
     return rendered
 
 
@@ -399,7 +388,7 @@ _NOTHING = "not enough info"
 _END = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\b[A-Z]\.)(?<=[.!?])[\"'”’)]*\s+")
 
 
-def read_inference_file(path: Path, of: str) -> list[Inference]:
+def read_inference_file(path: Path, of: str) -> list[Item]:
     """Read a .tsv or .csv file of inferences in the shape of the CxNLI release.
 
     An item is a row for its premise, one for its hypothesis and one for its relation. The first row of an item may name
@@ -412,7 +401,7 @@ def read_inference_file(path: Path, of: str) -> list[Inference]:
     Raises:
         DataError: The file cannot be read, rows do not belong to an item, or a relation is unknown.
     """
-    rows, items, construction = list(_rows(path, _INFERENCE)), list[Inference](), ""
+    rows, items, construction = list(_rows(path, _INFERENCE)), list[Item](), ""
     for start in range(0, len(rows), 3):
         of_item = rows[start : start + 3]
         line, (name, *_) = of_item[0]
@@ -430,11 +419,11 @@ def read_inference_file(path: Path, of: str) -> list[Inference]:
         if match is None or match[2] not in (None, RELATIONS[int(match[1])]):
             allowed = ", ".join(f"{number} ({name})" for number, name in enumerate(RELATIONS))
             raise DataError(f"{path}, line {of_item[2][0]}: relation '{relation}' is unknown (allowed: {allowed})")
-        items.append(Inference(premise, hypothesis, RELATIONS[int(match[1])], construction, of))
+        items.append(inference(premise, hypothesis, RELATIONS[int(match[1])], construction, of))
     return items
 
 
-def read_reasoning_file(path: Path, of: str, construction: str) -> list[Reasoning]:
+def read_reasoning_file(path: Path, of: str, construction: str) -> list[Item]:
     """Read a .tsv or .csv file of multiple choice in the shape of the CxNLI release.
 
     A row is an item: a text that ends in a question, the options and the letter of the right one. The rows with the
@@ -450,7 +439,7 @@ def read_reasoning_file(path: Path, of: str, construction: str) -> list[Reasonin
     Raises:
         DataError: The file cannot be read, a cell is empty, or a test, an option C or a target is unknown.
     """
-    items, times = list[Reasoning](), Counter[tuple[str, str]]()
+    items, times = list[Item](), Counter[tuple[str, str]]()
     for line, cells in _rows(path, _REASONING):
         for column, cell in zip(_REASONING, cells, strict=True):
             allowed = {"Type": [*TEST_NAMES], "Target": [*"ABC"]}.get(column, [cell or "a text"])
@@ -467,8 +456,8 @@ def read_reasoning_file(path: Path, of: str, construction: str) -> list[Reasonin
         times[frame, test] += 1
         if times[frame, test] > 1:
             frame += f"-{times[frame, test]}"
-        about = (construction, test, frame, target != "C")
-        items.append(Reasoning(f"{test}-{frame}", text[:begins].rstrip(), question, a, b, target, *about, set=of))
+        texts = text[:begins].rstrip(), question, a, b
+        items.append(multiple_choice(frame, test, construction, of, target, *texts))
     return items
 
 

@@ -1,80 +1,294 @@
 """The questions about a construction, in words and as texts to continue, made of its own items and of imported ones."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, product
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import pandas as pd
+from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
-from cxprobe.files.schema import suggest
+from cxprobe.files.schema import Closed, distinct, suggest
 from cxprobe.files.tables import write_table
-from cxprobe.models.prompts import PROMPTS_FOLDER, named
+from cxprobe.models.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
-from cxprobe.stats import CLUSTER
 from cxprobe.tasks.prompts.items import (
-    RELATIONS,
-    Inference,
-    Reasoning,
+    Item,
     load_items,
     read_inference_file,
     read_reasoning_file,
     render_inferences,
     render_reasonings,
 )
-from cxprobe.tasks.prompts.params import CONTROL, OWN, AskedOf, MakePrompts, PromptsStage, Shots
-from cxprobe.tasks.prompts.wording import (
-    ORDERS,
-    PAPER,
-    Continuations,
-    InferencePrompts,
-    ReasoningPrompts,
-    ask_item,
-    continue_item,
-    load_continuations,
-    load_prompts,
-    shown_letter,
-    shown_options,
-)
+from cxprobe.tasks.prompts.params import CONTROL, OWN, PAPER, RELATIONS, Kind, MakePrompts, PromptsStage, Relation
+from cxprobe.text import Template, fill, slots_of
 
+ORDERS: Mapping[Literal["paper", "rotated"], tuple[str, ...]] = {"paper": (PAPER,), "rotated": (PAPER, "BCA", "CAB")}
 NO_EXAMPLES = "none"
+Shown = tuple[int, str, Sequence[Item]]
+"""A number of shots, where their examples come from, and the examples."""
+
+
+class Prompt(Closed):
+    """The text before the item."""
+
+    text: Annotated[str, StringConstraints(min_length=1)]
+    """The text, used as it is."""
+
+
+class ReasoningPrompt(Prompt):
+    """The text before a multiple-choice item."""
+
+    unsure: bool
+    """Whether it says which option to choose when unsure. If so, {unsure} in the text stands for the letter of the
+    option that there is not enough information."""
+
+    @model_validator(mode="after")
+    def _names_the_letter(self) -> "ReasoningPrompt":
+        wanted = "once, for the letter of that option" if self.unsure else "nowhere, since unsure is false"
+        if self.text.count("{unsure}") != self.unsure:
+            raise ValueError(f"text: {self.text!r} must have {{unsure}} {wanted}")
+        return self
+
+
+class _Prompts(Closed):
+    """What both files of prompts contain."""
+
+    prompts: Mapping[str, Prompt]
+    direct: str
+    """How to answer at once; "" if the prompts say so themselves."""
+    reasoned: Annotated[str, StringConstraints(min_length=1)]
+    """How to answer after a chain of thought."""
+
+
+class InferencePrompts(_Prompts):
+    """How models are asked about a premise and a hypothesis."""
+
+    prompts: Annotated[dict[PromptName, Prompt], Field(min_length=1)]
+    """Name -> the text before the item."""
+    heading: str
+    """The line above the examples."""
+    example: Annotated[Template, with_fields("premise", "hypothesis", "answer")]
+    """An example with its answer."""
+    item: Annotated[Template, with_fields("premise", "hypothesis")]
+    """What is asked about."""
+
+
+class ReasoningPrompts(_Prompts):
+    """How models are asked a multiple-choice question."""
+
+    prompts: Annotated[dict[PromptName, ReasoningPrompt], Field(min_length=1)]
+    """Name -> the text before the item."""
+    item: Annotated[Template, with_fields("text", "question", "a", "b", "c")]
+    """What is asked about, with what stands as option A, B and C."""
+    neither: str
+    """The option that there is not enough information."""
+
+
+class _Continuation(Closed):
+    """A text and its continuation for each answer."""
+
+    symbols: ClassVar[Sequence[str]]
+    """The keys of answers."""
+    text: Template
+    """The text before the answer."""
+    anywhere: Annotated[Template, Field(min_length=1)]
+    """A text before the answers that says nothing about the item."""
+    answers: Mapping[Any, Template]
+
+    @property
+    def fields(self) -> set[str]:
+        """The fields that the text and the answers have together."""
+        return {"premise", "hypothesis"}
+
+    @model_validator(mode="after")
+    def _can_be_joined(self) -> "_Continuation":
+        if {*self.answers} != {*self.symbols}:
+            raise ValueError(f"answers has {', '.join(self.answers)}; give {', '.join(self.symbols)}")
+        distinct([*self.answers.values()])
+        for name, answer in self.answers.items():
+            if not answer.startswith(" ") or not answer.strip():
+                raise ValueError(f"answers.{name}: {answer!r} must begin with a space, followed by a word")
+        for key, text in (("text", self.text), ("anywhere", self.anywhere)):
+            if not text.strip() or text != text.rstrip():
+                raise ValueError(f"{key}: {text!r} must not be empty or end in a space; the answers begin with one")
+        taken = {slot for text in (self.text, *self.answers.values()) for slot in slots_of(text)}
+        if taken != self.fields or slots_of(self.anywhere):
+            wanted = ", ".join(f"{{{name}}}" for name in sorted(self.fields))
+            raise ValueError(
+                f"text and answers together must have exactly the fields {wanted}, and anywhere must have none; "
+                f"found {sorted(taken)} and {slots_of(self.anywhere)}"
+            )
+        return self
+
+
+class InferenceContinuation(_Continuation):
+    """A text about a premise and a hypothesis."""
+
+    symbols = RELATIONS
+    answers: dict[Relation, Template]
+    """Relation -> how the text continues."""
+
+
+class ReasoningContinuation(_Continuation):
+    """A text about a multiple-choice item. Either the answers name the options, or the text lists them.
+
+    Where the text does not list them they have no order, and A, B and C are the item's own. Where it does, A, B and C
+    are what is shown first, second and last.
+    """
+
+    symbols = PAPER
+    answers: dict[Literal["A", "B", "C"], Template]
+    """Option -> how the text continues."""
+    neither: str | None = None
+    """In a text that lists the options, the one that there is not enough information; absent in others."""
+
+    @property
+    def fields(self) -> set[str]:
+        """The fields that the text and the answers have together."""
+        return {"text", "question", "a", "b", *("c" * (self.neither is not None))}
+
+    @model_validator(mode="after")
+    def _names_or_lists_options(self) -> "ReasoningContinuation":
+        if bool({*slots_of(self.text)} & {"a", "b", "c"}) != (self.neither is not None):
+            raise ValueError("neither is the third option of a text that lists {a}, {b} and {c}; give both, or none")
+        for letter, answer in self.answers.items():
+            if {*slots_of(answer)} - {letter.lower()}:
+                raise ValueError(f"answer {letter} may have no field but {{{letter.lower()}}}")
+        return self
+
+
+class Continuations(Closed):
+    """How language models are asked by the likelihood of the answers."""
+
+    inference: Annotated[dict[PromptName, InferenceContinuation], Field(min_length=1)]
+    """Name -> a text about a premise and a hypothesis."""
+    reasoning: Annotated[dict[PromptName, ReasoningContinuation], Field(min_length=1)]
+    """Name -> a text about a multiple-choice item."""
+
+
+class Wording(NamedTuple):
+    """The contents of the three files of prompts of this task."""
+
+    inference: InferencePrompts
+    reasoning: ReasoningPrompts
+    continuations: Continuations
+
+
+def load_wording(folder: Path = PROMPTS_FOLDER) -> Wording:
+    """Read and check the files of prompts.
+
+    Raises:
+        PromptError: One line for every fault of the first file that has any.
+    """
+    files = Wording.__annotations__.items()
+    return Wording(*(read_prompt_file(model, folder / f"{name}.yaml") for name, model in files))
+
+
+def shown_letter(letter: str, order: str) -> str:
+    """Return the letter with which the item's option ``letter`` is shown in an order, see `PAPER`."""
+    return PAPER[order.index(letter)]
+
+
+def _fields(item: Item, neither: str = "", order: str = "") -> dict[str, str]:
+    """Return the fields of texts about an item -> words; a, b and c are its options as an order shows them."""
+    options = dict(zip(PAPER, (item.a, item.b, neither), strict=True))
+    fields = {name: getattr(item, name) for name in ("premise", "hypothesis", "text", "question")}
+    return fields | {letter: options[meant] for letter, meant in zip("abc", order or PAPER, strict=True)}
+
+
+def ask_item(
+    item: Item,
+    name: str,
+    wording: Wording,
+    examples: Sequence[Item] = (),
+    *,
+    chain_of_thought: bool,
+    order: str = "",
+) -> tuple[str, dict[str, str]]:
+    """Return the question about a premise and a hypothesis, or the multiple-choice question, and the fields in it.
+
+    Args:
+        item: What is asked about.
+        name: Which prompt.
+        wording: All prompts.
+        examples: Inferences about other premises, shown with their answers before this one; none for zero shots.
+        chain_of_thought: Whether the model is asked to reason first.
+        order: The order in which options are shown; see `PAPER`.
+
+    Raises:
+        PromptError: There is no such prompt.
+
+    Source:
+        Scivetti et al. 2025, experiments 1 to 3; the words are this project's own.
+    """
+    prompts: InferencePrompts | ReasoningPrompts
+    if item.kind == "inference":
+        prompts, fields, parts = wording.inference, _fields(item), []
+        if examples:
+            parts = [prompts.heading]
+            parts += [fill(prompts.example, _fields(shown) | {"answer": shown.gold}) for shown in examples]
+        before = named(prompts.prompts, name, "prompt").text
+    else:
+        prompts, parts = wording.reasoning, []
+        fields = _fields(item, prompts.neither, order)
+        before = named(prompts.prompts, name, "prompt").text.replace("{unsure}", shown_letter("C", order or PAPER))
+    after = prompts.reasoned if chain_of_thought else prompts.direct
+    return "\n\n".join(filter(None, [before, *parts, fill(prompts.item, fields), after])), fields
+
+
+def continue_item(
+    item: Item, name: str, continuations: Continuations, examples: Sequence[Item] = (), order: str = ""
+) -> tuple[str, str, dict[str, str]]:
+    """Return a text about an item that goes on with one of several answers.
+
+    Args:
+        item: What is asked about.
+        name: Which text.
+        continuations: All texts.
+        examples: Inferences that are shown before this one with their right answers; none for zero shots.
+        order: The order in which a text that lists the options of multiple choice shows them; for others, the paper's.
+
+    Returns:
+        What stands before the answer; what may stand there where nothing is known of the question, so that answers
+        which are frequent as such can be told from those that fit; and each answer's digit or letter -> how the text
+        goes on with it, with its own space.
+
+    Raises:
+        PromptError: There is no such text.
+    """
+    texts: InferenceContinuation | ReasoningContinuation
+    before, answers = list[str](), dict[str, str]()
+    if item.kind == "inference":
+        texts, fields = named(continuations.inference, name, "continuation"), _fields(item)
+        answers = {str(digit): texts.answers[relation] for digit, relation in enumerate(RELATIONS)}
+        before = [fill(texts.text + answers[shown.gold], _fields(shown)) for shown in examples]
+    else:
+        texts = named(continuations.reasoning, name, "continuation")
+        fields = _fields(item, texts.neither or "", order)
+        answers = {str(letter): answer for letter, answer in texts.answers.items()}
+    filled = {symbol: fill(answer, fields) for symbol, answer in answers.items()}
+    return "\n\n".join([*before, fill(texts.text, fields)]), texts.anywhere, filled
 
 
 class Material(NamedTuple):
     """The items that the questions about a construction are made of.
 
     Attributes:
-        inferences: Name of a set -> its items about the construction.
-        reasonings: The multiple-choice items about the construction: its own, then those of each imported set.
+        items: All items to ask about, those of a set together: inferences, its own multiple choice, and imported ones.
         sources: Name of a source of examples, as the parameters give it -> its items.
     """
 
-    inferences: Mapping[str, Sequence[Inference]]
-    reasonings: Sequence[Reasoning]
-    sources: Mapping[str, Sequence[Inference]]
-
-    @property
-    def items(self) -> list[Inference | Reasoning]:
-        """All items to ask about."""
-        return [*chain.from_iterable(self.inferences.values()), *self.reasonings]
+    items: Sequence[Item]
+    sources: Mapping[str, Sequence[Item]]
 
 
-def material_files(construction: str, settings: MakePrompts) -> list[Path]:
-    """Return the files that `load_material` reads: the first is the construction's own."""
-    paths = [CONSTRUCTIONS_FOLDER / construction / "items.yaml"]
-    if _own_sets_of_all(settings):
-        paths += sorted(CONSTRUCTIONS_FOLDER.glob("*/items.yaml"))
-    paths += map(Path, _inference_files(settings).values())
-    for files in settings.reasoning_files.values():
-        if construction in files:
-            paths.append(Path(files[construction]))
-    return list(dict.fromkeys(paths))
-
-
-def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Material:
+def load_material(
+    construction: str, settings: MakePrompts, *, seed: int, use: Callable[[Path], Path] = Path
+) -> Material:
     """Read the items to ask about a construction, and those to show as examples.
 
     Examples of the project's own are drawn from the construction's items or, where an entry of shots has
@@ -85,50 +299,52 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
         construction: Its name.
         settings: Which sets and files.
         seed: The project's seed; it determines the order of the options, and that of the frames of imported sets.
+        use: Notes a file before it is read, and returns it.
 
     Raises:
         ConstructionError: Its items cannot be read.
         DataError: An imported file cannot be read.
-        PromptError: The parameters have a file of multiple choice for a construction that there is not.
     """
-    known = sorted(path.parent.name for path in CONSTRUCTIONS_FOLDER.glob("*/items.yaml"))
-    for of, paths in settings.reasoning_files.items():
-        if unknown := [name for name in paths if name not in known]:
-            raise PromptError(
-                f"prompts.make.files.{of}: '{unknown[0]}' is not a construction with items{suggest(unknown[0], known)}"
-            )
-    items = load_items(construction)
-    pool = render_inferences(items, construction)
-    anywhere = _own_sets_of_all(settings)
-    for name in known if anywhere else ():
-        if name != construction:
-            pool += [item for item in render_inferences(load_items(name), name) if item.set in anywhere]
-    files = {of: read_inference_file(Path(path), of) for of, path in _inference_files(settings).items()}
-    own = {of: [item for item in pool if item.set.removesuffix(CONTROL) == of] for of in OWN}
-    sources = own | files
+
+    def load(path: Path) -> list[Item]:
+        return render_inferences(load_items(use(path).parent.name), path.parent.name)
+
+    own = CONSTRUCTIONS_FOLDER / construction / "items.yaml"
+    pool = load(own)
+    anywhere = {of for shots in settings.shots if not shots.of_the_construction for of in shots.sources} & {*OWN}
+    for path in sorted(CONSTRUCTIONS_FOLDER.glob("*/items.yaml")) if anywhere else ():
+        if path != own:
+            pool += [item for item in load(path) if item.set in anywhere]
+    sources = {of: [item for item in pool if item.set.removesuffix(CONTROL) == of] for of in OWN}
+    sources |= {of: read_inference_file(use(Path(path)), of) for of, path in settings.inferences.items()}
     asked = [*(of for of in OWN if of in settings.sets), *settings.inference_files]
-    inferences = {of: [item for item in sources[of] if item.construction == construction] for of in asked}
-    reasonings = render_reasonings(items, construction, seed=seed) if "reasoning" in settings.sets else []
-    for of, paths in settings.reasoning_files.items():
-        if construction in paths:
-            file = read_reasoning_file(Path(paths[construction]), of, construction)
-            frames = sorted({item.frame_id for item in file})
-            for index in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
-                reasonings += [item for item in file if item.frame_id == frames[index]]
-    return Material(inferences, reasonings, sources)
+    items = [item for of in asked for item in sources[of] if item.construction == construction]
+    if "reasoning" in settings.sets:
+        items += render_reasonings(load_items(construction), construction, seed=seed)
+    for of, file in settings.reasoning_files(construction).items():
+        read = read_reasoning_file(use(Path(file)), of, construction)
+        frames = sorted({item.cluster_premise for item in read})
+        for index in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
+            items += [item for item in read if item.cluster_premise == frames[index]]
+    return Material(items, sources)
 
 
-def check_sets(materials: Iterable[Material], settings: MakePrompts) -> None:
-    """Refuse imported sets that no construction has an item of, so that they would be read and never asked.
+def check_sets(present: Collection[str], settings: MakePrompts) -> None:
+    """Refuse imported items that are about no construction, or no one that is asked about: they would not be asked.
 
     Args:
-        materials: Those of all constructions that are asked about.
+        present: The sets of the items of all constructions that are asked about.
         settings: Which sets there are.
 
     Raises:
-        PromptError: The message has the names of these sets.
+        PromptError: The message has the name of the construction, or the names of these sets.
     """
-    present = {item.set for material in materials for item in material.items}
+    known = sorted(path.parent.name for path in CONSTRUCTIONS_FOLDER.glob("*/items.yaml"))
+    for of, files in settings.files.items():
+        for name in () if isinstance(files, str) else files:
+            if name not in known:
+                what = f"'{name}' is not a construction with items{suggest(name, known)}"
+                raise PromptError(f"prompts.make.files.{of}: {what}")
     if absent := sorted(settings.files.keys() - present):
         raise PromptError(
             f"prompts.make.files.{', '.join(absent)}: has no item about any of prompts.constructions; add a "
@@ -136,20 +352,9 @@ def check_sets(materials: Iterable[Material], settings: MakePrompts) -> None:
         )
 
 
-def _inference_files(settings: MakePrompts) -> dict[str, str]:
-    """Return the imported inferences: those asked about by the names of their sets, examples by their paths."""
-    sources = sorted({source for shots in settings.shots for source in shots.sources} - set(OWN))
-    return {of: of for of in sources} | settings.inference_files
-
-
-def _own_sets_of_all(settings: MakePrompts) -> set[str]:
-    """Return the project's own sets from which examples are drawn whatever construction they are of."""
-    return {source for shots in settings.shots if not shots.of_the_construction for source in shots.sources} & set(OWN)
-
-
 def choose_examples(
-    sources: Sequence[Sequence[Inference]], construction: str | None, shots: int, *, seed: int
-) -> list[Inference]:
+    sources: Sequence[Sequence[Item]], construction: str | None, shots: int, *, seed: int
+) -> list[Item]:
     """Draw the examples of a few-shot question.
 
     A shot is one example of each relation. Premises are drawn in random order; each gives at most one example of a
@@ -168,21 +373,22 @@ def choose_examples(
     Source:
         Scivetti et al. 2025: 0, 1 and 3 shots; the release has three relations to a premise.
     """
-    drawn: list[Inference] = []
+    drawn: list[Item] = []
     for number, source in enumerate(sources):
-        by_premise: dict[str, list[Inference]] = {}
+        by_premise: dict[str, list[Item]] = {}
         for item in sorted(source, key=lambda item: item.id):
             if construction in (None, item.construction):
                 by_premise.setdefault(item.premise, []).append(item)
         of_premises = list(by_premise.values())
         generator = generator_for(seed, "examples", number, construction)
-        chosen: dict[str, list[Inference]] = {relation: [] for relation in RELATIONS}
+        chosen: dict[str, list[Item]] = {str(gold): [] for gold in range(len(RELATIONS))}
         for index in generator.permutation(len(of_premises)):
-            for relation, items in chosen.items():
-                fitting = [item for item in of_premises[index] if item.gold == relation]
+            for gold, items in chosen.items():
+                fitting = [item for item in of_premises[index] if item.gold == gold]
                 if fitting and len(items) < shots:
                     items.append(fitting[generator.integers(len(fitting))])
-        if too_few := [f"{len(items)} of {relation}" for relation, items in chosen.items() if len(items) < shots]:
+        counts = dict(zip(RELATIONS, map(len, chosen.values()), strict=True))
+        if too_few := [f"{count} of {relation}" for relation, count in counts.items() if count < shots]:
             raise PromptError(
                 f"{shots} examples of each relation were asked for{f' of {construction}' if construction else ''}, but "
                 f"a source has {', '.join(too_few)}; ask for fewer shots, name a larger source, or let them be of any "
@@ -193,224 +399,136 @@ def choose_examples(
     return [drawn[index] for index in order]
 
 
-class _Question(NamedTuple):
-    """An item with one prompt and setting; ``order`` is that of its options, "" for an inference."""
+def _draw_items(construction: str, material: Material, settings: MakePrompts, seed: int) -> list[Item]:
+    """Return the items of so many premises or frames of each set, so that what is asked about one stays together.
 
-    item: Inference | Reasoning
-    prompt: str
-    chain_of_thought: bool
-    shots: int = 0
-    sources: str = NO_EXAMPLES
-    examples: Sequence[Inference] = ()
-    order: str = ""
+    The readings of premises take turns, so that no relation is asked for more often because of the draw.
+    """
+    drawn, sets = list[Item](), dict[str, list[Item]]()
+    for item in material.items:
+        sets.setdefault(item.set, []).append(item)
+    for of, items in sets.items():
+        number = settings.control_premises if items[0].control else settings.premises
+        readings = {item.cluster_premise: item.reading for item in items}
+        order = [*readings]  # of frames: they come in a drawn order in which A and B take turns
+        if items[0].kind == "inference":
+            generator = generator_for(seed, "questions", construction, of.removesuffix(CONTROL))
+            shuffled = pd.Series(readings)[generator.permutation(sorted(readings))]
+            order = shuffled.groupby(shuffled).cumcount().sort_values(kind="stable").index.tolist()
+        kept = {*order[:number]}
+        drawn += [item for item in items if item.cluster_premise in kept]
+    if not drawn:
+        raise PromptError(
+            f"{construction}: nothing to ask; neither prompts.make.sets nor prompts.make.files has an item about it"
+        )
+    return drawn
 
-    def row(self) -> dict[str, object]:
-        """Return the columns that questions in words and texts to continue have alike."""
-        item, order = self.item, self.order
-        parts = [item.id, self.prompt, str(self.shots), self.sources, "reasoned" if self.chain_of_thought else "direct"]
-        if order not in ("", PAPER):  # in the paper's order the id does not depend on whether other orders are asked
-            parts.append(order)
-        row = {"id": "/".join(parts), "item": item.id} | _about(item)
-        if order:
-            row["gold"] = shown_letter(item.gold, order)
-        row |= {"prompt": self.prompt, "shots": self.shots, "examples": self.sources}
-        return row | {"chain_of_thought": self.chain_of_thought, "order": order}
 
+def _asked(
+    items: Sequence[Item],
+    shown: Sequence[Shown],
+    prompts: Mapping[Kind, Mapping[str, Sequence[str]]],
+    thoughts: Sequence[bool],
+) -> Iterator[tuple[Item, Sequence[Item], dict[str, Any]]]:
+    """Yield what is asked: an item, the examples, and the columns that questions and texts to continue have alike.
 
-class _Selection(NamedTuple):
-    """The items that are asked about, and the examples for each number of shots."""
-
-    inferences: Sequence[Inference]
-    reasonings: Sequence[Reasoning]
-    by_shots: Sequence[tuple[Shots, Sequence[Inference]]]
-
-    def questions(
-        self, prompts: Sequence[str], orders: Mapping[str, Sequence[str]], thoughts: Sequence[bool]
-    ) -> Iterator[_Question]:
-        """Yield what is asked; ``orders`` has, for each prompt of multiple choice, the orders of the options."""
-        for prompt, (shots, examples), thought, item in product(prompts, self.by_shots, thoughts, self.inferences):
-            yield _Question(item, prompt, thought, shots.number, "+".join(shots.sources) or NO_EXAMPLES, examples)
-        for prompt, thought, reasoning in product(orders, thoughts, self.reasonings):
+    Args:
+        items: What is asked about.
+        shown: The examples of inferences; multiple choice has none.
+        prompts: Kind of item -> name of a prompt -> the orders of the options; "" for inferences.
+        thoughts: With a chain of thought or without.
+    """
+    for kind, orders in prompts.items():
+        by_shots = shown if kind == "inference" else [(0, NO_EXAMPLES, ())]
+        of_kind = [item for item in items if item.kind == kind]
+        for prompt, (shots, sources, examples), thought, item in product(orders, by_shots, thoughts, of_kind):
             for order in orders[prompt]:
-                yield _Question(reasoning, prompt, thought, order=order)
+                parts = [item.id, prompt, str(shots), sources, "reasoned" if thought else "direct"]
+                if order not in ("", PAPER):  # with the paper's order the id is the same whichever others are asked
+                    parts.append(order)
+                row: dict[str, Any] = {"id": "/".join(parts), "item": item.id}
+                row |= dict(zip(_ABOUT, item[1:], strict=False))
+                if order:
+                    row["gold"] = shown_letter(item.gold, order)
+                how = {"prompt": prompt, "shots": shots, "examples": sources, "chain_of_thought": thought}
+                yield item, examples, row | how | {"order": order}
 
 
-def build_questions(
-    construction: str,
-    material: Material,
-    inference_prompts: InferencePrompts,
-    reasoning_prompts: ReasoningPrompts,
-    settings: MakePrompts,
-    *,
-    seed: int,
-) -> pd.DataFrame:
-    """Return every question in words: each item with each prompt, number of shots, chain of thought and order.
+_ABOUT = Item._fields[1:12]  # without texts
+
+
+def build_tables(
+    construction: str, material: Material, wording: Wording, settings: MakePrompts, *, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Return every question in words, the same items as texts to continue, and all items.
 
     No premise that is an example in any setting is asked about, so all settings are compared on the same items.
 
     Args:
         construction: Its name.
         material: The items and the sources of examples.
-        inference_prompts: The prompts for inferences.
-        reasoning_prompts: The prompts for multiple-choice items.
+        wording: The prompts and texts.
         settings: Which prompts, shots and chains of thought, and how many premises.
         seed: The project's seed.
 
     Returns:
-        One row per question: id; item, which is asked about; kind ("inference" or "reasoning"); set; construction;
-        control, whether it is of a control of the format; test (of reasoning, else ""); template and reading (of
-        inference, else ""); answerable; prompt; shots; examples (their sources, or "none"); chain_of_thought; order (of
-        the options, see `cxprobe.tasks.prompts.wording.PAPER`; "" for inference); gold (the digit, or the letter in
-        this order); cluster_premise (the premise or frame); cluster_wording (the item itself where there is no
-        template); question; and option_a, option_b and option_c, what is shown with each letter ("" for inference). The
-        questions with the same item, prompt, shots, examples and chain_of_thought differ in the order alone.
+        questions: Each item with each prompt, number of shots, chain of thought and order: id; item, which is asked
+            about; what `Item` says of it, but its texts; prompt; shots; examples (their sources, or "none");
+            chain_of_thought; order (of the options, see `PAPER`; "" for inference); question; and option_a, option_b
+            and option_c, what is shown with each letter ("" for inference). gold is the letter in this order. The
+            questions with the same item, prompt, shots, examples and chain_of_thought differ in the order alone.
+        choices: Each item with each text to continue and number of shots, in the same columns but the options, where
+            question is the text before the answer, and anywhere, a text before the answers that says nothing about the
+            item. A text that does not list the options is asked once, with the letters of the paper's order.
+        answers: One row per choice and answer: id (of the choice); answer (the digit or letter); text, the
+            continuation with its leading space.
+        items: See `item_table`.
 
     Raises:
-        PromptError: A prompt or a source of examples is unknown, a source is too small, or there is nothing to ask.
+        PromptError: A prompt or text is unknown, a source of examples is too small, or there is nothing to ask.
     """
-    selection = _select(construction, material, settings, seed)
-    orders = dict.fromkeys(settings.reasoning_prompts, ORDERS[settings.option_orders])
-    rows = []
-    for asked in selection.questions(settings.inference_prompts, orders, settings.chain_of_thought):
-        item, order = asked.item, asked.order or PAPER
-        prompts, thought = (inference_prompts, reasoning_prompts), asked.chain_of_thought
-        question = ask_item(item, asked.prompt, *prompts, asked.examples, chain_of_thought=thought, order=order)
-        shown = dict.fromkeys("abc", "")
-        if isinstance(item, Reasoning):
-            shown = shown_options(item, reasoning_prompts.neither, order)
-        options = {f"option_{letter}": option for letter, option in shown.items()}
-        rows.append(asked.row() | {"question": question} | options)
-    return pd.DataFrame(rows)
-
-
-def questions_for(questions: pd.DataFrame, asked: AskedOf) -> pd.DataFrame:
-    """Return the prompts that a model gets, of what `build_questions` returns."""
-    if asked.sets is not None:
-        questions = questions[questions["set"].isin(asked.sets)]
-    if asked.shots is not None:
-        questions = questions[questions["shots"].isin(asked.shots) | (questions["kind"] == "reasoning")]
-    if asked.chain_of_thought is not None:
-        questions = questions[questions["chain_of_thought"].isin(asked.chain_of_thought)]
-    return questions.reset_index(drop=True)
-
-
-def build_choices(
-    construction: str, material: Material, continuations: Continuations, settings: MakePrompts, *, seed: int
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the same items as `build_questions` as texts to continue: with each continuation and number of shots.
-
-    Args:
-        construction: Its name.
-        material: The items and the sources of examples.
-        continuations: The texts.
-        settings: The prompts; the items and the examples are the same. ``settings.continuations`` says
-            which texts are used, and how many shots at most.
-        seed: The project's seed.
-
-    Returns:
-        One row per question, with the columns of `build_questions` but the options, where question is the text before
-        the answer, and anywhere, a text before the answers that says nothing about the item. A text that does not list
-        the options is asked once, with the letters of the paper's order. And one row per question and answer: id
-        (of the question); answer (the digit or letter); text, the continuation of the question with its leading space.
-
-    Raises:
-        PromptError: A text or a source of examples is unknown, a source is too small, or there is nothing to ask.
-    """
-    texts = settings.continuations
-    selection = _select(construction, material, settings, seed)
-    few = [(shots, examples) for shots, examples in selection.by_shots if shots.number <= texts.most_shots]
+    texts, shown = settings.continuations, list[Shown]()
+    for shots in settings.shots:
+        sources = [material.sources[name] for name in shots.sources]
+        only = construction if shots.of_the_construction else None
+        of_shots = choose_examples(sources, only, shots.number, seed=seed)
+        shown.append((shots.number, "+".join(shots.sources) or NO_EXAMPLES, of_shots))
+    few = [one for one in shown if one[0] <= texts.most_shots]
     if not few:
         raise PromptError(
             f"prompts.make.continuations.most_shots is {texts.most_shots}, but each entry of prompts.make.shots has "
             "more; raise the first, or add an entry with fewer shots"
         )
-    orders = dict.fromkeys(texts.reasoning, ORDERS["paper"])
-    for name in texts.reasoning:
-        if named(continuations.reasoning, name, "continuation").lists_options:
-            orders[name] = ORDERS[settings.option_orders]
-    rows, answers = [], []
-    for asked in selection._replace(by_shots=few).questions(texts.inference, orders, [False]):
-        choice = continue_item(asked.item, asked.prompt, continuations, asked.examples, asked.order or PAPER)
-        row = asked.row() | {"question": choice.context, "anywhere": choice.anywhere}
-        rows.append(row)
-        answers += [(row["id"], symbol, text) for symbol, text in choice.answers.items()]
-    return pd.DataFrame(rows), pd.DataFrame(answers, columns=["id", "answer", "text"])
+    seen = {example.premise for _, _, of_shots in shown for example in of_shots}
+    unseen = [item for item in material.items if item.kind == "reasoning" or item.premise not in seen]
+    drawn = _draw_items(construction, material._replace(items=unseen), settings, seed)
+    orders, questions, choices, answers = ORDERS[settings.option_orders], [], [], []
+    prompts: dict[Kind, Mapping[str, Sequence[str]]] = {
+        "inference": dict.fromkeys(settings.inference_prompts, ("",)),
+        "reasoning": dict.fromkeys(settings.reasoning_prompts, orders),
+    }
+    for item, examples, row in _asked(drawn, shown, prompts, settings.chain_of_thought):
+        how = {"chain_of_thought": row["chain_of_thought"], "order": row["order"]}
+        question, fields = ask_item(item, row["prompt"], wording, examples, **how)
+        questions.append(row | {"question": question} | {f"option_{letter}": fields[letter] for letter in "abc"})
+    listing = {
+        name: orders if named(wording.continuations.reasoning, name, "continuation").neither else (PAPER,)
+        for name in texts.reasoning
+    }
+    prompts = {"inference": dict.fromkeys(texts.inference, ("",)), "reasoning": listing}
+    for item, examples, row in _asked(drawn, few, prompts, [False]):
+        context, anywhere, goes_on = continue_item(item, row["prompt"], wording.continuations, examples, row["order"])
+        choices.append(row | {"question": context, "anywhere": anywhere})
+        answers += [{"id": row["id"], "answer": symbol, "text": text} for symbol, text in goes_on.items()]
+    made = {"questions": questions, "choices": choices, "answers": answers}
+    tables = {name: pd.DataFrame(rows) for name, rows in made.items()}
+    return tables | {"items": item_table(material.items, {item.id for item in drawn})}
 
 
-def item_table(material: Material, questions: pd.DataFrame) -> pd.DataFrame:
-    """Return every item of the material once, whether or not it is among those that are drawn to be asked.
-
-    Args:
-        material: The items.
-        questions: What `build_questions` returns of this material, with the column item.
-
-    Returns:
-        One row per item: id; kind ("inference" or "reasoning"), set, construction, control, test, template, reading,
-        answerable, cluster_premise and cluster_wording as questions have them; gold (the digit, or the letter in the
-        order of options a, b and "not enough information"); premise and hypothesis (of inference, else ""); text,
-        question, a, b and facts (of reasoning, else ""); and drawn, whether any question is about it.
-    """
-    texts = ("premise", "hypothesis", "text", "question", "a", "b", "facts")
-    rows = []
-    for item in material.items:
-        rows.append({"id": item.id} | _about(item) | {name: getattr(item, name, "") for name in texts})
-    table = pd.DataFrame(rows).drop_duplicates("id", ignore_index=True)
-    return table.assign(drawn=table["id"].isin(set(questions["item"])))
-
-
-def _about(item: Inference | Reasoning) -> dict[str, object]:
-    """Return the columns that every table about an item has."""
-    row = {"set": item.set, "construction": item.construction, "control": item.control}
-    if isinstance(item, Reasoning):
-        row |= {"kind": "reasoning", "test": item.test, "template": "", "reading": "", "answerable": item.answerable}
-        return row | {"gold": item.gold, f"{CLUSTER}premise": item.frame_id, f"{CLUSTER}wording": item.id}
-    row |= {"kind": "inference", "test": "", "template": item.template, "reading": item.reading, "answerable": True}
-    wording = f"{item.construction} {item.template}" if item.template else item.id
-    gold = str(RELATIONS.index(item.gold))
-    return row | {"gold": gold, f"{CLUSTER}premise": item.premise_id, f"{CLUSTER}wording": wording}
-
-
-def _select(construction: str, material: Material, settings: MakePrompts, seed: int) -> _Selection:
-    by_shots = []
-    for shots in settings.shots:
-        sources = [material.sources[name] for name in shots.sources]
-        only = construction if shots.of_the_construction else None
-        by_shots.append((shots, choose_examples(sources, only, shots.number, seed=seed)))
-    shown = {example.premise for _, examples in by_shots for example in examples}
-    inferences: list[Inference] = []
-    for name, items in material.inferences.items():
-        unseen = [item for item in items if item.premise not in shown]
-        number = settings.control_premises if items and items[0].control else settings.premises
-        inferences += _of_drawn_premises(unseen, number, (construction, name), seed)
-    reasonings: list[Reasoning] = []
-    for name in dict.fromkeys(item.set for item in material.reasonings):
-        # The first frames: they come in a drawn order in which A and B take turns.
-        of_set = [item for item in material.reasonings if item.set == name]
-        number = settings.control_premises if of_set[0].control else settings.premises
-        first = set(list(dict.fromkeys(item.frame_id for item in of_set))[:number])
-        reasonings += [item for item in of_set if item.frame_id in first]
-    if not inferences and not reasonings:
-        raise PromptError(
-            f"{construction}: nothing to ask; neither prompts.make.sets nor prompts.make.files has an item about it"
-        )
-    return _Selection(inferences, reasonings, by_shots)
-
-
-def _of_drawn_premises(
-    items: Sequence[Inference], number: int | None, of: tuple[str, str], seed: int
-) -> Sequence[Inference]:
-    """Return the items of so many premises, so that what is asked about one stays together.
-
-    The readings take turns, so that no relation is asked for more often because of the draw.
-    """
-    readings = {item.premise_id: item.reading for item in items}
-    if number is None or number >= len(readings):
-        return items
-    order = generator_for(seed, "questions", *of).permutation(sorted(readings))
-    shuffled = pd.Series(readings)[order]
-    turns = shuffled.groupby(shuffled).cumcount().sort_values(kind="stable")
-    drawn = set(turns.index[:number])
-    return [item for item in items if item.premise_id in drawn]
+def item_table(items: Sequence[Item], drawn: Collection[str]) -> pd.DataFrame:
+    """Return every item once: a column for each field of `Item`; and drawn, whether any question is about it."""
+    table = pd.DataFrame(items, columns=Item._fields).drop_duplicates("id", ignore_index=True)
+    return table.assign(drawn=table["id"].isin(drawn))
 
 
 _COUNTED = ["construction", "kind", "set", "prompt", "shots", "examples", "chain_of_thought"]
@@ -419,24 +537,17 @@ _COUNTED = ["construction", "kind", "set", "prompt", "shots", "examples", "chain
 def make(stage: Stage[PromptsStage]) -> Outcome:
     """Make every question about every construction, in words and as texts to continue."""
     settings, seed = stage.params.prompts.make, stage.params.seed
-    for stem in ("inference", "reasoning", "continuations"):
+    for stem in Wording._fields:
         stage.use(PROMPTS_FOLDER / f"{stem}.yaml")
-    inference, reasoning = load_prompts(InferencePrompts), load_prompts(ReasoningPrompts)
-    continuations = load_continuations()
-    materials, asked = {}, []
-    for name in stage.params.prompts.constructions:
-        for path in material_files(name, settings):
-            stage.use(path)
-        materials[name] = load_material(name, settings, seed=seed)
-    check_sets(materials.values(), settings)
+    wording, asked = load_wording(), []
+    names = stage.params.prompts.constructions
+    materials = {name: load_material(name, settings, seed=seed, use=stage.use) for name in names}
+    check_sets({item.set for material in materials.values() for item in material.items}, settings)
     for name, material in materials.items():
-        questions = build_questions(name, material, inference, reasoning, settings, seed=seed)
-        choices, answers = build_choices(name, material, continuations, settings, seed=seed)
-        items = item_table(material, questions)
-        made = {"questions": questions, "choices": choices, "answers": answers, "items": items}
+        made = build_tables(name, material, wording, settings, seed=seed)
         for stem, table in made.items():
             write_table(table, stage.data / name / f"{stem}.parquet")
-        asked += [questions, choices]
+        asked += [made["questions"], made["choices"]]
     counted = pd.concat(asked).groupby(_COUNTED, sort=False).size().reset_index(name="questions")
     counts = {"questions": int(counted["questions"].sum())}
     return Outcome(counts=counts, tables={"questions": counted})

@@ -1,17 +1,15 @@
 """Answers as the end of a text, for models that score them, and the answers of baselines."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.files.tables import read_table, write_table
-from cxprobe.files.writing import DATA
+from cxprobe.files.tables import write_table
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.masked import MaskedLM
@@ -23,24 +21,15 @@ from cxprobe.models.texts import ScoringConfig, distinct_texts
 from cxprobe.run.stage import Stage
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
-from cxprobe.tasks.prompts.params import PromptsStage
-
-if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
+from cxprobe.tasks.prompts.params import PAPER, RELATIONS, PromptsStage
 
 FOLDS = 5  # of the rules that learn the most frequent answer; a classifier has its own number
-SYMBOLS: Mapping[str, tuple[str, ...]] = {"inference": ("0", "1", "2"), "reasoning": ("A", "B", "C")}
+SYMBOLS: Mapping[str, Sequence[str]] = {"inference": [*map(str, range(len(RELATIONS)))], "reasoning": [*PAPER]}
 NEGATION = re.compile(
     r"\b(?:no|not|never|none|nobody|nothing|nowhere|neither|nor|cannot|without)\b|n[’']t\b", re.IGNORECASE
 )
 _LEAST = 1e-6  # the pseudo-probability of an answer that the training never has
 AnswerRates = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
-
-
-def read_choices(folder: Path) -> pd.DataFrame:
-    """Read the texts to continue that `cxprobe.tasks.prompts.make.build_choices` made, a row for each answer."""
-    questions, answers = (read_table(folder / f"{table}.parquet") for table in ("choices", "answers"))
-    return answers[["id", "text"]].merge(questions, on="id", validate="many_to_one")
 
 
 def texts_of_choices(choices: pd.DataFrame) -> dict[str, int]:
@@ -97,7 +86,7 @@ def baseline_answers(spec: BaselineSpec, items: pd.DataFrame, *, seed: int) -> p
             without, a negation; "most_frequent" the most frequent answer. "first_referent" and "last_referent" choose
             the option that the text of a multiple-choice item names first, or last; "unmentioned_referent" the one that
             it does not name, and that nothing follows if it names neither. "facts_only" is a logistic regression on
-            words and pairs of words of the text without the construction, see `_facts_only`.
+            words and pairs of words of the text without the construction.
         items: One row per item: id, kind, set, gold (used for training alone), template, premise, hypothesis, text, a,
             b, facts, cluster_premise and cluster_wording.
         seed: The project's seed, by which folds are drawn.
@@ -133,29 +122,64 @@ def _learn_in_folds(
 ) -> tuple[pd.DataFrame, AnswerRates]:
     """Return the items of a set that can be answered, and the pseudo-probabilities of their answers, learnt in folds.
 
-    Items of one group, such as a premise, are in one fold.
+    Items of one group, such as a premise, are in one fold. What is learnt of one option of multiple choice by its facts
+    holds for the other, since each item is read both ways.
     """
-    groups, folds, half = f"{CLUSTER}premise", FOLDS, spec.kind.removesuffix("_only")
-    if half == "facts":
-        items = items[items["facts"] != ""]
+    groups, folds, counts, weights = f"{CLUSTER}premise", FOLDS, FACTS, None
     if isinstance(spec, Classifier):
-        folds = spec.folds
+        folds, counts, weights = spec.folds, spec.counts, "balanced"
         if spec.folds_by == "template":
             groups = f"{CLUSTER}wording"
             items = items[items["template"] != ""]
-        items = items.assign(read=counted_texts(spec.counts, items[half].tolist()))
+        both = items.assign(read=counted_texts(counts, items[spec.kind.removesuffix("_only")].tolist()))
+    elif spec.kind == "facts_only":
+        items = items[items["facts"] != ""]
+        exchanged = items.assign(read=_with_letters(items, "BA"), gold=items["gold"].replace({"A": "B", "B": "A"}))
+        both = pd.concat([items.assign(read=_with_letters(items, "AB")), exchanged])
+    else:
+        read, texts = _READ[spec.kind], items[["premise", "hypothesis"]].itertuples(index=False, name=None)
+        both = items.assign(read=pd.Series([[read(*of_item)] for of_item in texts], items.index, dtype=object))
     names = sorted(set(items[groups]))
     order = generator_for(seed, "folds", of).permutation(len(names))
     fold_of = {names[index]: number % folds for number, index in enumerate(order)}
     if len(set(fold_of.values())) < 2:
         return items[:0], np.zeros((0, len(symbols)))
-    fold = items[groups].map(fold_of)
-    rates = pd.DataFrame(0.0, items.index, [*symbols])
+    fold, rates = both[groups].map(fold_of).to_numpy(), pd.DataFrame(0.0, range(len(both)), [*symbols])
     for number in set(fold):
-        train, test = items[fold != number], items[fold == number]
-        learnt, classes = _facts_only(spec, train, test) if half == "facts" else _learn(spec, train, test)
-        rates.loc[fold == number, classes] = learnt
-    return items, rates.to_numpy()
+        train, test = both[fold != number], both[fold == number]
+        learner = _fit(spec, None if spec.kind in _READ else counts, train["read"].tolist(), train["gold"], weights)
+        rates.loc[fold == number, [*learner.classes_]] = learner.predict_proba(test["read"].tolist())
+    learnt = rates.to_numpy()
+    if len(both) > len(items):  # of the items as they are, and with A and B exchanged
+        learnt = (learnt[: len(items)] + learnt[len(items) :, [1, 0, 2]]) / 2
+    return items, learnt
+
+
+def _fit(
+    spec: BaselineSpec,
+    counts: NgramFeatures | TagNgrams | None,
+    read: list[Any],
+    golds: "pd.Series[str]",
+    weights: str | None,
+) -> Any:
+    """Return a fitted model: a logistic regression on counts of n-grams or, without them, a tree on a number.
+
+    Raises:
+        ProbeError: The solver did not converge.
+    """
+    # They take a second to import, and models that are no baselines do without them.
+    from sklearn.dummy import DummyClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.tree import DecisionTreeClassifier
+
+    from cxprobe.probing import Fitting, Regularisation, fit_probe
+
+    if golds.nunique() == 1:
+        return DummyClassifier().fit(read, golds)
+    if counts is None:
+        return DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(read, golds)
+    counter, how, fitting = ngram_counter(counts), Regularisation(1.0, standardise=False), Fitting(1000, 0, spec.kind)
+    return make_pipeline(counter, *fit_probe(counter.fit_transform(read), golds.to_numpy(), how, fitting, weights))
 
 
 def _referent(kind: str, text: str, a: str, b: str) -> tuple[float, float, float]:
@@ -175,75 +199,27 @@ def _referent(kind: str, text: str, a: str, b: str) -> tuple[float, float, float
     return (0.6, 0.2, 0.2) if is_a else (0.2, 0.6, 0.2)
 
 
-def _learn(spec: BaselineSpec, train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
-    """Return pseudo-probabilities for the test items, (items, classes), and the classes: answers of training."""
-    # They take a second to import, and models that are no baselines do without them.
-    from sklearn.dummy import DummyClassifier
-    from sklearn.tree import DecisionTreeClassifier
-
-    model: Any = DummyClassifier()
-    read_train: Any = train[[]]
-    read_test: Any = test[[]]
-    if isinstance(spec, Classifier) and train["gold"].nunique() > 1:
-        fitted = _regression(spec, spec.counts, train["read"], train["gold"], "balanced")
-        return fitted.predict_proba(test["read"]), list(fitted.classes_)
-    if spec.kind in _READ:
-        model = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
-        read_train, read_test = (
-            np.array([[_READ[spec.kind](*texts)] for texts in items[["premise", "hypothesis"]].to_numpy()])
-            for items in (train, test)
-        )
-    model.fit(read_train, train["gold"])
-    return model.predict_proba(read_test), list(model.classes_)
-
-
 def _overlap(premise: str, hypothesis: str) -> float:
     """Return the share of the hypothesis' words that the premise has."""
     known, said = ({word.text.lower() for word in words_of(text)} for text in (premise, hypothesis))
     return len(said & known) / max(len(said), 1)
 
 
-def _regression(
-    spec: BaselineSpec, counts: NgramFeatures | TagNgrams, read: Iterable[str], golds: Any, weights: str | None = None
-) -> "Pipeline":
-    """Return a logistic regression on counts of n-grams, fitted; the weights are those of `cxprobe.probing.fit_probe`.
-
-    Raises:
-        ProbeError: The solver did not converge.
-    """
-    from sklearn.pipeline import make_pipeline
-
-    from cxprobe.probing import Fitting, Regularisation, fit_probe
-
-    counter, how, fitting = ngram_counter(counts), Regularisation(1.0, standardise=False), Fitting(1000, 0, spec.kind)
-    return make_pipeline(counter, *fit_probe(counter.fit_transform(read), np.array(golds), how, fitting, weights))
-
-
-def _facts_only(spec: BaselineSpec, train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
-    """Answer by the facts; what is learnt of one option holds for the other, since each item is read both ways."""
-    options, exchanged = {"a": "A", "b": "B"}, {"a": "B", "b": "A"}
-    read = [*_with_letters(train, options), *_with_letters(train, exchanged)]
-    golds = [*train["gold"], *train["gold"].replace({"A": "B", "B": "A"})]
-    model = _regression(spec, NgramFeatures(kind="word_ngrams", lengths=[1, 2]), read, golds)
-    classes = list(model.classes_)
-    other = [classes.index({"A": "B", "B": "A"}.get(name, name)) for name in classes]
-    rates = model.predict_proba(_with_letters(test, options))
-    return (rates + model.predict_proba(_with_letters(test, exchanged))[:, other]) / 2, classes
-
-
-def _with_letters(items: pd.DataFrame, letters: Mapping[str, str]) -> list[str]:
-    """Return the facts of multiple choice, with the letter of each option in its place."""
+def _with_letters(items: pd.DataFrame, letters: str) -> list[str]:
+    """Return the facts of multiple choice, with letters in the places of the options a and b."""
     texts = []
-    for facts, *named in items[["facts", *letters]].itertuples(index=False, name=None):
-        for option, letter in zip(named, letters.values(), strict=True):
+    for facts, *options in items[["facts", "a", "b"]].itertuples(index=False, name=None):
+        for option, letter in zip(options, letters, strict=True):
             facts = re.sub(rf"(?<!\w){re.escape(option)}(?!\w)", f"Option{letter}", facts, flags=re.IGNORECASE)
         texts.append(facts)
     return texts
 
 
+FACTS: NgramFeatures | TagNgrams = NgramFeatures(kind="word_ngrams", lengths=[1, 2])  # what is counted of facts
 _READ: Mapping[str, Callable[[str, str], float]] = {  # what a tree reads of a premise and a hypothesis
     "word_overlap": _overlap,
     "negation": lambda _premise, hypothesis: float(bool(NEGATION.search(hypothesis))),
+    "most_frequent": lambda _premise, _hypothesis: 0.0,  # nothing, so that it learns how frequent the answers are
 }
 _KINDS: Mapping[str, Sequence[str]] = {  # the kinds of items that baselines answer; "inference" for others
     "most_frequent": ("inference", "reasoning"),
@@ -254,17 +230,17 @@ _KINDS: Mapping[str, Sequence[str]] = {  # the kinds of items that baselines ans
 def measure(stage: Stage[PromptsStage], member: Member) -> Mapping[str, float] | None:
     """Measure how probable each token of every answer is; a baseline answers each item."""
     section, to = stage.params.prompts, stage.data / member.inside
-    folders = [stage.use(DATA / "make_prompts" / name) for name in section.constructions]
     if member.is_baseline:  # every item, whether or not it is asked about
-        items = pd.concat([read_table(folder / "items.parquet") for folder in folders], ignore_index=True)
+        items = section.made("items", stage.use)
         answers = baseline_answers(member.baseline, items, seed=stage.params.seed)
         write_table(answers, to / "answers.parquet")
         write_model_facts(baseline_facts(member.baseline.kind), to)
         return {"items": len(items), "answered": answers["id"].nunique()}
-    choices = [read_choices(folder) for folder in folders]
+    answers = section.made("answers", stage.use)[["id", "text"]]
+    choices = answers.merge(section.made("choices", stage.use), on="id", validate="many_to_one")
     model = MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
-    together = pd.concat(choices)
-    check_lengths(model.described, together)
+    check_lengths(model.described, choices)
     how = ScoringConfig([section.score.scheme], section.score.token_budget)
-    counts = measure_texts(model, distinct_texts(map(texts_of_choices, choices)), how, to)
-    return None if counts is None else {"questions": together["id"].nunique(), **counts}
+    texts = [texts_of_choices(of_one) for _, of_one in choices.groupby("construction", sort=False)]
+    counts = measure_texts(model, distinct_texts(texts), how, to)
+    return None if counts is None else {"questions": choices["id"].nunique(), **counts}

@@ -1,12 +1,15 @@
 """The section prompts of params.yaml: models, items and prompts, and how answers are scored and evaluated."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
 
+import pandas as pd
 from pydantic import AfterValidator, Discriminator, Field, NonNegativeInt, Tag, model_validator
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, suggest
+from cxprobe.files.tables import read_made_table
+from cxprobe.files.writing import DATA
 from cxprobe.models.params import RuleOfPrompts, SchemeName
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 
@@ -14,6 +17,13 @@ AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
 IMPORTED = Path("data", "benchmarks")  # where DVC sees that a file of others has changed
 OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
 CONTROL = "-control"  # ends the names of the sets of a control
+Kind = Literal["inference", "reasoning"]
+Relation = Literal["entailment", "neutral", "contradiction"]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)  # a model answers with the place, as a digit
+PAPER = "ABC"
+"""The paper's order of the options: A and B are the readings, C is that there is not enough information. An order names
+the options by these letters: in "BCA" the option that is shown as A is the item's B."""
+MADE = DATA / "make_prompts"
 
 
 def _imported(path: str) -> str:
@@ -95,10 +105,16 @@ class MakePrompts(Closed):
         """Name of a set -> its file of inferences."""
         return {name: path for name, path in self.files.items() if isinstance(path, str)}
 
+    def reasoning_files(self, construction: str) -> dict[str, str]:
+        """Return name of a set -> its file of multiple choice about a construction."""
+        every = {name: files for name, files in self.files.items() if not isinstance(files, str)}
+        return {name: files[construction] for name, files in every.items() if construction in files}
+
     @property
-    def reasoning_files(self) -> dict[str, dict[str, str]]:
-        """Name of a set -> construction -> its file of multiple choice."""
-        return {name: files for name, files in self.files.items() if isinstance(files, dict)}
+    def inferences(self) -> dict[str, str]:
+        """All files of inferences: those asked about by the names of their sets, those of examples by their paths."""
+        sources = sorted({source for shots in self.shots for source in shots.sources} - set(OWN))
+        return {path: path for path in sources} | self.inference_files
 
     @model_validator(mode="after")
     def _tell_settings_apart(self) -> "MakePrompts":
@@ -123,6 +139,16 @@ class AskedOf(Closed):
     """Numbers of shots of inferences."""
     chain_of_thought: SomeDistinct[bool] | None = None
     """Whether it reasons first."""
+
+    def part_of(self, questions: pd.DataFrame) -> pd.DataFrame:
+        """Return the questions that the model gets, of ``questions.parquet``."""
+        if self.sets is not None:
+            questions = questions[questions["set"].isin(self.sets)]
+        if self.shots is not None:
+            questions = questions[questions["shots"].isin(self.shots) | (questions["kind"] == "reasoning")]
+        if self.chain_of_thought is not None:
+            questions = questions[questions["chain_of_thought"].isin(self.chain_of_thought)]
+        return questions.reset_index(drop=True)
 
 
 class ScorePrompts(Closed):
@@ -165,6 +191,11 @@ class PromptsParams(TaskSection):
     make: MakePrompts
     score: ScorePrompts
     evaluate: EvaluatePrompts
+
+    def made(self, table: str, use: Callable[[Path], Path] = Path) -> pd.DataFrame:
+        """Return a made table of all constructions, such as "items"; ``use`` notes each file before it is read."""
+        paths = [use(MADE / name / f"{table}.parquet") for name in self.constructions]
+        return pd.concat(map(read_made_table, paths), ignore_index=True)
 
     @model_validator(mode="after")
     def _ask_what_is_made(self) -> "PromptsParams":

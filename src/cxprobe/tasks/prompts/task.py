@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,9 @@ import pandas as pd
 from cxprobe.constructions.checking import Fault, FoundFaults, Keys, normalised, repeated
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.people import OTHER_GENDER, gender_of
-from cxprobe.files.tables import read_made_table
-from cxprobe.files.writing import DATA
-from cxprobe.models.prompts import PROMPTS_FOLDER
+from cxprobe.models.params import Member
+from cxprobe.models.prompts import PROMPTS_FOLDER, read_prompt_file
+from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.rates import ALL
@@ -29,28 +30,14 @@ from cxprobe.results.task import (
 )
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.prompts.items import (
-    RELATIONS,
     TESTS_OF_REASONING,
     ConstructionItems,
     InferenceItems,
     ReasoningFrame,
     load_items,
 )
-from cxprobe.tasks.prompts.make import (
-    build_choices,
-    build_questions,
-    check_sets,
-    load_material,
-    material_files,
-    questions_for,
-)
-from cxprobe.tasks.prompts.params import CONTROL, MakePrompts, PromptsParams, PromptsStage
-from cxprobe.tasks.prompts.wording import (
-    InferencePrompts,
-    ReasoningPrompts,
-    load_continuations,
-    load_prompts,
-)
+from cxprobe.tasks.prompts.make import Wording, build_tables, check_sets, load_material, load_wording
+from cxprobe.tasks.prompts.params import CONTROL, RELATIONS, MakePrompts, PromptsParams, PromptsStage
 from cxprobe.text import Filled, faults_of_text, filler_note, filler_words, slots_of
 
 if TYPE_CHECKING:
@@ -114,23 +101,17 @@ class PromptsTask(Task):
         paths = sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{self.items_file}"))
         # check_construction reports their faults.
         read = {path: FoundFaults().attempt(load_items, path.parent.name) for path in paths}
-        for path, of_file in lint_premises({path: items for path, items in read.items() if items}).items():
-            faults.lint(path, of_file)
+        for path, fault in lint_premises({path: items for path, items in read.items() if items}):
+            faults.lint(path, [fault])
         section = params.section(PromptsParams) if params else None
         needed = section is None or bool(section.constructions)
-        named = _named_prompts(section.make if section else None)
-        before = len(faults.lines)
-        loaders: dict[str, Callable[[], Any]] = {
-            "inference": lambda: load_prompts(InferencePrompts),
-            "reasoning": lambda: load_prompts(ReasoningPrompts),
-            "continuations": load_continuations,
-        }
-        prompts = {
-            name: faults.check_prompts(PROMPTS_FOLDER / f"{name}.yaml", load, needed=needed, named=named[name])
-            for name, load in loaders.items()
-        }
+        named, before, contents = _named_prompts(section.make if section else None), len(faults.lines), list[Any]()
+        for name, model in Wording.__annotations__.items():
+            path = PROMPTS_FOLDER / f"{name}.yaml"
+            load: Callable[[], Any] = partial(read_prompt_file, model, path)
+            contents.append(faults.check_prompts(path, load, needed=needed, named=named[name]))
         if params is not None and len(faults.lines) == before:
-            _check_questions(params, prompts, faults)
+            _check_questions(params, Wording(*contents), faults)
 
     # ---- plans
 
@@ -138,12 +119,11 @@ class PromptsTask(Task):
         """Yield the prompts that some models get, and the texts that others read."""
         section = params.section(PromptsParams)
         if section.llms:
-            questions = read_question_tables(section, "questions")
+            questions = section.made("questions")
             for name, part in section.llms.items():
-                asked = questions_for(questions, part)["question"].tolist()
+                asked = part.part_of(questions)["question"].tolist()
                 yield from replied_demand(params.llms, "ask_prompts", [name], asked)
-        choices, answers = (read_question_tables(section, table) for table in ("choices", "answers"))
-        both = answers[["id", "text"]].merge(choices[["id", "question", "anywhere"]], on="id")
+        both = section.made("answers")[["id", "text"]].merge(section.made("choices"), on="id")
         texts = [*(both["question"] + both["text"]), *(both["anywhere"] + both["text"])]
         yield from read_demand(params.models, "measure_prompts", section.models, set(texts))
 
@@ -169,8 +149,6 @@ class PromptsTask(Task):
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates by construction, and by test and prompt."""
-        from cxprobe.tasks.prompts.figures import prompt_figures
-
         score = inputs.stage.params.section(PromptsParams).evaluate.score
         return prompt_figures(inputs.rates(self.name), task_members(inputs.sections[self.name]), score)
 
@@ -186,13 +164,13 @@ class PromptsTask(Task):
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return the inferences and the multiple-choice items."""
-        items = read_question_tables(params.section(PromptsParams), "items")
+        items = params.section(PromptsParams).made("items")
         items = items[items["set"].isin(SETS)]
         shared = items[f"{CLUSTER}premise"].astype(str)
         nli = items.assign(premise_id=shared)[items["kind"] == "inference"]
         nli = nli.assign(label=[RELATIONS[int(gold)] for gold in nli["gold"]])
         reasoning = items.assign(frame_id=shared, label=items["gold"])[items["kind"] == "reasoning"]
-        neither = load_prompts(ReasoningPrompts).neither
+        neither = load_wording().reasoning.neither
         options = [[a, b, neither] for a, b in zip(reasoning["a"], reasoning["b"], strict=True)]
         listed = pd.Series(options, reasoning.index, dtype=object)
         return {"nli": nli, "reasoning": reasoning.assign(options=listed)}
@@ -204,15 +182,64 @@ class PromptsTask(Task):
         return [what] if names else []
 
 
-def read_question_tables(section: PromptsParams, table: str) -> pd.DataFrame:
-    """Read a table of all constructions: "items", "questions", "choices" or "answers"."""
-    paths = [DATA / "make_prompts" / name / f"{table}.parquet" for name in section.constructions]
-    return pd.concat([read_made_table(path) for path in paths], ignore_index=True)
+def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -> "dict[str, Figure]":
+    """Draw the rates of all models, by name: by construction, and by test and prompt.
+
+    By construction, those of the best prompt of each model and set are drawn, in the setting in which it is the best.
+    Baselines are not drawn one by one: the best of them in each cell is. A mock model says the same to everything and
+    is drawn only where no other model has run.
+
+    Args:
+        rates: See `accuracies_by_setting`.
+        members: The models.
+        score: The score that decides for models that are not prompted for replies.
+
+    Source:
+        Scivetti et al. 2025, Figures 1 and 2.
+    """
+    from cxprobe.results.plots import dots, marks_of  # matplotlib takes a second to import
+    from cxprobe.tasks.prompts.evaluate import BY_TEST_AND_PROMPT, accuracies_by_setting
+
+    def draw(table: pd.DataFrame, title: str, row: str, panel: str, best: pd.DataFrame | None = None) -> "Figure":
+        reasoned = table["chain_of_thought"].astype(str).map({"True": ", reasoned", "False": ""})
+        table = table.assign(label=table["model"].map(names) + reasoned)
+        return dots(marks_of(table, row=row, panel=panel, kind="label", best=best), title=title)
+
+    names = {one.slug: one.label if one.is_asked else f"{one.label}, {score}" for one in members}
+    baselines, mocks = ([one.slug for one in members if getattr(one, kind)] for kind in ("is_baseline", "is_mock"))
+    accuracies = accuracies_by_setting(rates)
+    is_baseline, is_mock = accuracies["model"].isin(baselines), accuracies["model"].isin(mocks)
+    of_baselines = best_baseline(
+        accuracies[is_baseline & (accuracies["prompt"] == "")], ["construction", "set"], members
+    )
+    drawn = accuracies[~is_baseline & (accuracies["prompt"] != "") & (is_mock == is_mock[~is_baseline].all())]
+    figures, inference = {}, drawn[~drawn["is_multiple"]]
+    ranked = inference[inference["construction"] == ALL].sort_values("accuracy", ascending=False, kind="stable")
+    if len(ranked):
+        setting = ["model", "set", "shots", "examples", "chain_of_thought", "prompt"]
+        best = ranked.drop_duplicates(["model", "set"]).sort_index()[setting]
+        by_construction = inference[inference["construction"] != ALL].merge(best)
+        title = "Inference by construction, with each model's best prompt and examples"
+        figures["best_by_construction"] = draw(by_construction, title, "construction", "set", of_baselines)
+    tests = rates[BY_TEST_AND_PROMPT.among(rates) & (rates["construction"] == ALL)]
+    tests = tests[tests["model"].isin(drawn["model"])].rename(columns={"value": "accuracy"}).reset_index(drop=True)
+    tests = tests[tests.groupby("source")["prompt"].transform("nunique") > 1]
+    unanswerable = tests[tests["answerable"] == "False"].groupby("prompt")["accuracy"].mean()
+    if len(unanswerable):
+        tests = tests[tests["prompt"].isin([unanswerable.idxmin(), unanswerable.idxmax()])]
+        tests = tests.sort_values("answerable", ascending=False, kind="stable")
+        tests = tests.assign(
+            row=tests["test"] + tests["answerable"].map({"True": "", "False": " (C)"}),
+            panel=tests["prompt"] + (", " + tests["source"] if tests["source"].nunique() > 1 else ""),
+        )
+        title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
+        figures["tests_by_prompt"] = draw(tests, title, "row", "panel")
+    return figures
 
 
 def _named_prompts(make: MakePrompts | None) -> dict[str, dict[str, tuple[str, str]]]:
     """Return file of prompts -> key of params.yaml -> the section of the file, and the name of the prompt."""
-    named: dict[str, dict[str, tuple[str, str]]] = {"inference": {}, "reasoning": {}, "continuations": {}}
+    named: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in Wording._fields}
     for kind in ("inference", "reasoning"):
         for number, name in enumerate(getattr(make, f"{kind}_prompts", [])):
             named[kind][f"prompts.make.{kind}_prompts[{number}]"] = ("prompts", name)
@@ -221,29 +248,28 @@ def _named_prompts(make: MakePrompts | None) -> dict[str, dict[str, tuple[str, s
     return named
 
 
-def _check_questions(params: ReportParams, prompts: Mapping[str, Any], faults: FoundFaults) -> None:
+def _check_questions(params: ReportParams, wording: Wording, faults: FoundFaults) -> None:
     """Build every question that params.yaml asks for, as far as what it is built of has no fault."""
     section = params.section(PromptsParams)
     settings, seed, prefix = section.make, params.seed, "params.yaml: "
-    inference, reasoning, continuations = prompts.values()
-    materials = []
+    present, before = set[str](), len(faults.lines)
+    imported = [*settings.inferences.values()]
     for name in section.constructions:
-        absent = [path for path in material_files(name, settings) if not path.is_file()]
-        for path in absent:
-            if CONSTRUCTIONS_FOLDER not in path.parents:
-                what = "there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)"
-                faults.lines.append(f"{path}: {what}")
-        material = None if absent else faults.attempt(load_material, name, settings, seed=seed)
-        if material is None:
-            continue
-        materials.append(material)
-        if inference is not None and reasoning is not None:
-            asked = (name, material, inference, reasoning, settings)
-            faults.attempt(build_questions, *asked, seed=seed, prefix=prefix)
-        if continuations is not None:
-            faults.attempt(build_choices, name, material, continuations, settings, seed=seed, prefix=prefix)
-    if len(materials) == len(section.constructions):
-        faults.attempt(check_sets, materials, settings, prefix=prefix)
+        imported += settings.reasoning_files(name).values()
+    for path in dict.fromkeys(imported):
+        if not Path(path).is_file():
+            what = "there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)"
+            faults.lines.append(f"{path}: {what}")
+    if len(faults.lines) > before:
+        return
+    for name in section.constructions:
+        if (CONSTRUCTIONS_FOLDER / name / "items.yaml").is_file():  # check_params reports others
+            material = faults.attempt(load_material, name, settings, seed=seed)
+            if material is not None:
+                present |= {item.set for item in material.items}
+                faults.attempt(build_tables, name, material, wording, settings, seed=seed, prefix=prefix)
+    if len(faults.lines) == before:
+        faults.attempt(check_sets, present, settings, prefix=prefix)
 
 
 def _inferences(asked: InferenceItems) -> Iterator[Example]:
@@ -272,27 +298,20 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
     """
     for name in asked.hypotheses:
         golds = [gold[name] for gold in map(asked.golds, asked.premises) if name in gold]
-        relation, number = Counter(golds).most_common(1)[0]
-        if len(golds) >= FEWEST_FOR_SHARES and number > MOST_OF_A_RELATION * len(golds):
-            share = f"{number} of {len(golds)} premises ({number / len(golds):.0%})"
-            yield Fault(
-                ("hypotheses", name),
-                f"the hypothesis '{name}' has the relation {relation} to {share}, so that it tells the answer; at most "
-                f"{MOST_OF_A_RELATION:.0%} are allowed: write premises to which it has another",
-            )
+        for relation, share in _too_often(golds, MOST_OF_A_RELATION):
+            what = f"the hypothesis '{name}' tells the answer: its relation is {relation} to {share}"
+            yield Fault(("hypotheses", name), f"{what}; write premises to which it has another")
     asked_about = list[tuple[Keys, str]]()
     keys: Keys
     for keys, premise in asked.all_premises.items():
-        sentence = premise.sentence()
-        hypotheses = {name: asked.hypothesis(name, premise) for name in asked.golds(premise)}
-        for text in (sentence, *hypotheses.values()):
-            yield from (Fault(keys, f"{text!r}: {what}") for what in faults_of_text(text))
-        for name, _, text in repeated([("", sentence), *hypotheses.items()]):
+        said = {"": premise.sentence()} | {name: asked.hypothesis(name, premise) for name in asked.golds(premise)}
+        yield from (Fault(keys, f"{text!r}: {what}") for text in said.values() for what in faults_of_text(text))
+        for name, _, text in repeated(said.items()):
             yield Fault(keys, f"{name}: {text!r} says the same as its premise or another hypothesis; replace it")
         for slot, filler in premise.slots.items():
             yield from _disagreeing(keys, filler, f"{slot}: ")
-        for name, text in hypotheses.items():
-            if keys[0] == "premises" and slots_of(asked.hypotheses[name]):  # others are alike about all premises
+        for name, text in said.items() if keys[0] == "premises" else ():
+            if slots_of(asked.hypotheses.get(name, "")):  # others are alike about all premises
                 asked_about.append((keys, f"{name}: {text}"))
     for keys, known, text in repeated(asked_about):
         where = f"{known[0]}[{known[1]}] (counted from 0)"
@@ -320,23 +339,19 @@ def lint_reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[Fault]:
     for number, frame in enumerate(frames):
         yield from (fault.below(number) for fault in dict.fromkeys(_faults_of_frame(frame)))
     for part in ("rule", *_FACTS):
-        for number, known, text in repeated((number, _in_words(frame, part)) for number, frame in enumerate(frames)):
+        for number, known, text in repeated(enumerate(frame.words(getattr(frame, part)) for frame in frames)):
             yield Fault((number, part), f"{part}: {text!r} is in frame {known} (counted from 0) too; replace it")
-    # R1 is right in the base test.
     firsts = [match[1] for frame in frames if (match := _REFERENT.search(frame.facts))]
-    for referent, answer in (("R1", "right"), ("R2", "wrong")):
-        if len(firsts) >= FEWEST_FOR_SHARES and (number := firsts.count(referent)) > MOST_NAMED_FIRST * len(firsts):
-            yield Fault(
-                (),
-                f"the facts of {number} of {len(firsts)} frames name {referent} first, who is {answer}; at most "
-                f"{MOST_NAMED_FIRST:.0%} are allowed: let every second frame name R2 first",
-            )
+    for referent, share in _too_often(firsts, MOST_NAMED_FIRST):
+        yield Fault((), f"{referent} is named first by the facts of {share}; let every second frame name R2 first")
 
 
-def _in_words(frame: ReasoningFrame, part: str) -> str:
-    """Return a part with its referents' words."""
-    text: str = getattr(frame, part)
-    return _REFERENT.sub(lambda match: frame.option(int(match[1][1]) - 1), text)
+def _too_often(values: Sequence[str], most: float) -> Iterator[tuple[str, str]]:
+    """Yield the most frequent value, and its share in words, if it is more than ``most`` of many values."""
+    for value, number in Counter(values).most_common(1) if len(values) >= FEWEST_FOR_SHARES else ():
+        if number > most * len(values):
+            share = f"{number} of {len(values)} ({number / len(values):.0%}), and at most {most:.0%} are allowed"
+            yield value, share
 
 
 def _faults_of_frame(frame: ReasoningFrame) -> Iterator[Fault]:
@@ -378,22 +393,13 @@ def lint_items(items: ConstructionItems) -> Iterator[Fault]:
     yield from (fault.below("reasoning") for fault in lint_reasoning(items.reasoning))
 
 
-def lint_premises(items: Mapping[Path, ConstructionItems]) -> dict[Path, list[Fault]]:
-    """Find premises that are there twice, in one file or in two.
+def lint_premises(items: Mapping[Path, ConstructionItems]) -> Iterator[tuple[Path, Fault]]:
+    """Yield premises that are there twice, in one file or in two: a file and its fault.
 
     Args:
         items: File -> its content.
-
-    Returns:
-        File -> its faults; without the files that have none.
     """
-    texts = []
-    for path, content in items.items():
-        if content.inference is not None:
-            every = content.inference.all_premises
-            texts += [((path, *keys), premise.sentence()) for keys, premise in every.items()]
-    faults: dict[Path, list[Fault]] = {}
-    for (path, part, number), (earlier, _, _), text in repeated(texts):
-        what = f"the premise {text!r} is in {earlier} too; replace one of them"
-        faults.setdefault(path, []).append(Fault(("inference", part, number), what))
-    return faults
+    parts = {path: content.inference.all_premises for path, content in items.items() if content.inference}
+    texts = (((path, keys), one.sentence()) for path, premises in parts.items() for keys, one in premises.items())
+    for (path, keys), (earlier, _), text in repeated(texts):
+        yield path, Fault(("inference", *keys), f"the premise {text!r} is in {earlier} too; replace one of them")

@@ -217,35 +217,11 @@ def figure_by_value(rates: pd.DataFrame, splits: pd.DataFrame, title: str) -> Fi
     return curves(shown, f"{title}\n{note}", x="value", panels="panel", colours="layer", linear=True)
 
 
-def run_extras(rates: pd.DataFrame, member: Member, splits: pd.DataFrame, measured: Path) -> RunExtras:
-    """Return accuracy by layer and by value, and the search over regularisation if there was one.
-
-    Args:
-        rates: The rates of one model on one source of sentences.
-        member: The model.
-        splits: Columns feature, split and value of the sentences.
-        measured: The folder with the predictions of the probes, and the trials of a search.
-    """
-    title = f"{member.label}: {rates['construction'].iloc[0]}, {rates['source'].iloc[0]} sentences"
-    by_layer = pd.concat([divided_by(rates, "layer"), divided_by(rates, "feature", "layer")])
-    drawn = by_layer[by_layer["measure"] == "accuracy"].rename(columns={"value": "accuracy"})
-    drawn[_LAYER] = drawn["layer"].astype(int)
-    drawn["feature"] = drawn["feature"].replace({TOGETHER: "all features"})
-    how: Any = {"x": _LAYER, "panels": "feature", "colours": "source", "linear": True}
-    figures = {PICTURE: curves(drawn, title, **how), "accuracy_per_value": figure_by_value(rates, splits, title)}
-    if not (measured / "trials.parquet").is_file():
-        return RunExtras(figures=figures)
-    trials, best = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
-    figures["search"] = search_curves(trials, best, title)
-    runs = [_child_run(trial) for trial in trials.to_dict("records")]
-    return RunExtras(tables={"tuned": best}, figures=figures, trials=runs)
-
-
 def search_curves(trials: pd.DataFrame, best: pd.DataFrame, title: str) -> Figure:
     """Draw the accuracy over C of the trials of a search, a panel for each feature.
 
     Args:
-        trials: Of `cxprobe.tasks.recognition.tuning.tune_subsets`.
+        trials: Of `cxprobe.tasks.recognition.probes.tune_subsets`.
         best: The best of each feature and layer.
         title: Of the figure.
     """
@@ -317,5 +293,18 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
         """Return the rates by value of a feature as a picture, and the search over regularisation."""
         model, *place = rates[["model", "construction", "source"]].iloc[0]
         file = self.stage.use(DATA.joinpath("make_recognition", *place, "splits.parquet"))
-        member, splits = self.members[model], read_table(file)
-        return run_extras(rates, member, splits, self._measured(member, *place))
+        member, measured = self.members[model], self._measured(self.members[model], *place)
+        title = f"{member.label}: {place[0]}, {place[1]} sentences"
+        by_layer = pd.concat([divided_by(rates, "layer"), divided_by(rates, "feature", "layer")])
+        drawn = by_layer[by_layer["measure"] == "accuracy"].rename(columns={"value": "accuracy"})
+        drawn[_LAYER] = drawn["layer"].astype(int)
+        drawn["feature"] = drawn["feature"].replace({TOGETHER: "all features"})
+        how: Any = {"x": _LAYER, "panels": "feature", "colours": "source", "linear": True}
+        figures = {PICTURE: curves(drawn, title, **how)}
+        figures["accuracy_per_value"] = figure_by_value(rates, read_table(file), title)
+        if not (measured / "trials.parquet").is_file():
+            return RunExtras(figures=figures)
+        trials, best = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
+        figures["search"] = search_curves(trials, best, title)
+        runs = [_child_run(trial) for trial in trials.to_dict("records")]
+        return RunExtras({"tuned": best}, figures, runs)

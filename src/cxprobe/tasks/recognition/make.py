@@ -1,8 +1,7 @@
 """The sentences of each source, and their subsets: for each feature one that is balanced, in two parts."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
@@ -10,6 +9,7 @@ import pandas as pd
 from cxprobe.constructions import ALL_SENTENCES, LABELS, SPLITS, Split
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
+    Construction,
     SentenceSource,
     grammar_file,
     load_construction,
@@ -19,7 +19,6 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.labels import read_labels
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
-from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.params import RecognitionStage, Subsets
 from cxprobe.tasks.recognition.sentences import (
     NOT_FILLED,
@@ -33,57 +32,60 @@ _ROWS = ["feature", "split", "value", "label", "id"]
 NotFilled = tuple[object, ...]
 
 
-class MadeSource(NamedTuple):
-    """The sentences of a source and their subsets.
+def make(stage: Stage[RecognitionStage]) -> Outcome:
+    """Make labelled sentences and balanced subsets of every construction and source.
 
-    Attributes:
-        sentences: One row per sentence of the subsets.
-        rows: The rows of `DrawnSubsets`.
-        left_out: The features without a subset.
-        counts: The numbers of sentences and rows, and of cells and features that were left out.
-        reports: Name -> a table: the sizes of parts, the values that lack sentences, and why sentences were left out.
+    Writes ``sentences.parquet``, the sentences of the subsets, and ``splits.parquet``, the rows of `DrawnSubsets`; and
+    tables of the sizes of parts, of values that lack sentences, and of why sentences were left out.
     """
+    counts, tables = Counter[str](), defaultdict[str, list[pd.DataFrame]](list)
+    for name, source in stage.params.recognition.sources:
+        stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
+        construction = load_construction(name).for_source(source)
+        sentences, draws, reports = make_sentences(stage, name, source, construction)
+        sizes, place = stage.params.recognition.make.subsets_of(source), f"{name}, {source}"
+        rows, dropped = draw_subsets(sentences, draws, construction.features, sizes, stage.params.seed, place)
+        left_out = [feature for feature in construction.features if feature not in set(rows["feature"])]
+        if left_out:
+            print(f"{place}: no probe of {', '.join(left_out)}: too few sentences of both labels")
+        used, folder = sentences[sentences["id"].isin(rows["id"])], stage.data / name / source
+        write_table(used, folder / "sentences.parquet")
+        write_table(rows, folder / "splits.parquet")
+        counts.update(made=len(sentences), sentences=len(used), rows=len(rows))
+        counts.update(cells_dropped=len(dropped), features_left_out=len(left_out))
+        origin = pd.DataFrame({"construction": [name], "source": [source]})
+        for stem, report in (reports | {"parts": part_sizes(rows), "dropped": dropped}).items():
+            tables[stem].append(origin.merge(report, how="cross"))
+    return Outcome(counts=counts, tables={stem: pd.concat(parts) for stem, parts in tables.items()})
 
-    sentences: pd.DataFrame
-    rows: pd.DataFrame
-    left_out: list[str]
-    counts: Mapping[str, int]
-    reports: Mapping[str, pd.DataFrame]
 
-
-def make_source(stage: Stage[RecognitionStage], name: str, source: SentenceSource) -> MadeSource:
-    """Generate the sentences of a source, or label and divide mined ones; then draw their subsets.
+def make_sentences(
+    stage: Stage[RecognitionStage], name: str, source: SentenceSource, construction: Construction
+) -> tuple[pd.DataFrame, pd.DataFrame | None, dict[str, pd.DataFrame]]:
+    """Generate the sentences of a source, or label and divide mined ones.
 
     Args:
         stage: The stage.
         name: The construction's folder.
         source: The source.
+        construction: Its construction.yaml, as `Construction.for_source` returns it for the source.
+
+    Returns:
+        The sentences; the draws of features, see `draw_subsets`; and a table that says what is lacking.
     """
     seed, make, folder = stage.params.seed, stage.params.recognition.make, CONSTRUCTIONS_FOLDER / name
-    stage.use(folder / "construction.yaml")
-    construction = load_construction(name).for_source(source)
     if source == "mined":
         labels = read_labels(stage.use(folder / "labels.tsv"))
         mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))
-        labelled = apply_labels(mined, labels)
-        how = make.labels
+        labelled, how = apply_labels(mined, labels), make.labels
         sentences = split_sequences(labelled.sentences, how.folds, seed, documents_apart=how.documents_apart)
-        draws = None
         reasons = [*labelled.left_out.items(), ("label of what was not mined", labelled.unused)]
-        reports = {"left_out": pd.DataFrame(reasons, columns=["reason", "number"])}
-    else:
-        for split in SPLITS:
-            stage.use(folder / grammar_file(source, split))
-        grammars = load_grammars(name, construction, source=source)
-        sentences, draws, not_filled = generate_sentences(name, construction, grammars, make.per_label, seed)
-        reports = {"not_filled": not_filled}
-    sizes, place = make.subsets_of(source), f"{name}, {source}"
-    rows, dropped = draw_subsets(sentences, draws, construction.features, sizes, seed, place)
-    used = sentences[sentences["id"].isin(rows["id"])]
-    left_out = [feature for feature in construction.features if feature not in set(rows["feature"])]
-    counts = {"made": len(sentences), "sentences": len(used), "rows": len(rows)}
-    counts |= {"cells_dropped": len(dropped), "features_left_out": len(left_out)}
-    return MadeSource(used, rows, left_out, counts, reports | {"parts": part_sizes(rows), "dropped": dropped})
+        return sentences, None, {"left_out": pd.DataFrame(reasons, columns=["reason", "number"])}
+    for split in SPLITS:
+        stage.use(folder / grammar_file(source, split))
+    grammars = load_grammars(name, construction, source=source)
+    sentences, draws, not_filled = generate_sentences(name, construction, grammars, make.per_label, seed)
+    return sentences, draws, {"not_filled": not_filled}
 
 
 class DrawnSubsets(NamedTuple):
@@ -114,13 +116,8 @@ def draw_subsets(
         place: Construction and source, for messages.
 
     Raises:
-        DataError: A feature has no column, or nothing can be drawn.
+        DataError: Nothing can be drawn.
     """
-    if absent := [feature for feature in features if feature not in sentences.columns]:
-        raise DataError(
-            f"{place}: the sentences have no column for the feature {', '.join(absent)}; their columns are "
-            f"{', '.join(sentences.columns)}. Make them again, with the features of the present construction.yaml"
-        )
     drawn, dropped = list[pd.DataFrame](), list[NotFilled]()
     for feature in features:
         pool = sentences
@@ -174,11 +171,12 @@ def balance(
     v_min, v_max = test["value"].min(), test["value"].max()
     quarter = pool[pool["value"].between(v_min, v_min + (v_max - v_min) / 4)]
     train, dropped_in_training = _keep_filled(quarter, feature, "train", sizes.train_per_label)
-    dropped = [*dropped_in_training, *dropped]
+    dropped = dropped_in_training + dropped
     if train.empty:
         return [], dropped
-    wanted = {"train": sizes.train_per_label, "test": sizes.test_per_label}
-    return _draw({"train": train, "test": test}, wanted, ["value", "label"], seed, "balance", feature), dropped
+    by, ids = ["value", "label"], (seed, "balance", feature)
+    groups = _draw(train, "train", sizes.train_per_label, by, *ids)
+    return groups + _draw(test, "test", sizes.test_per_label, by, *ids), dropped
 
 
 def all_sentences(sentences: pd.DataFrame, seed: int) -> list[pd.DataFrame]:
@@ -194,21 +192,18 @@ def all_sentences(sentences: pd.DataFrame, seed: int) -> list[pd.DataFrame]:
     Returns:
         The sentences of each part and label, of the feature `ALL_SENTENCES` with the one value 0.
     """
-    named = sentences.assign(feature=ALL_SENTENCES, value=0)
-    parts = {str(split): named[named["split"] == split] for split in SPLITS}
-    rarer = {split: min(int((part["label"] == label).sum()) for label in LABELS) for split, part in parts.items()}
-    return _draw(parts, rarer, ["label"], seed, "all_sentences")
-
-
-def _draw(
-    parts: Mapping[str, pd.DataFrame], wanted: Mapping[str, int], by: list[str], seed: int, *ids: str
-) -> list[pd.DataFrame]:
-    """Draw so many sentences of each group of each part."""
-    drawn = []
-    for split, part in parts.items():
-        for group, rows in part.sort_values("id").groupby(by):
-            drawn.append(rows.sample(wanted[split], random_state=generator_for(seed, *ids, split, *group)))
+    named, drawn = sentences.assign(feature=ALL_SENTENCES, value=0), list[pd.DataFrame]()
+    for split in SPLITS:
+        part = named[named["split"] == split]
+        rarer = min(int((part["label"] == label).sum()) for label in LABELS)
+        drawn += _draw(part, split, rarer, ["label"], seed, "all_sentences")
     return drawn
+
+
+def _draw(part: pd.DataFrame, split: Split, wanted: int, by: list[str], seed: int, *ids: str) -> list[pd.DataFrame]:
+    """Draw so many sentences of each group of a part."""
+    groups = part.sort_values("id").groupby(by)
+    return [rows.sample(wanted, random_state=generator_for(seed, *ids, split, *group)) for group, rows in groups]
 
 
 def _keep_filled(pool: pd.DataFrame, feature: str, split: Split, wanted: int) -> tuple[pd.DataFrame, list[NotFilled]]:
@@ -237,30 +232,3 @@ def part_sizes(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.groupby(["feature", "split"], as_index=False, sort=False).agg(
         sentences=("id", "size"), values=("value", "nunique"), least=("value", "min"), greatest=("value", "max")
     )
-
-
-def read_subsets(folder: Path) -> pd.DataFrame:
-    """Read the subsets of one source of sentences.
-
-    Returns:
-        One row a drawn sentence: feature, split, value, label, id, text, and columns that begin with ``cluster_``.
-    """
-    sentences = read_table(folder / "sentences.parquet").filter(regex=f"^(id|text|{CLUSTER}.*)$")
-    return read_table(folder / "splits.parquet").merge(sentences, on="id", validate="many_to_one")
-
-
-def make(stage: Stage[RecognitionStage]) -> Outcome:
-    """Make labelled sentences and balanced subsets of every construction and source."""
-    counts, tables = Counter[str](), defaultdict[str, list[pd.DataFrame]](list)
-    for name, source in stage.params.recognition.sources:
-        made = make_source(stage, name, source)
-        if made.left_out:
-            print(f"{name}, {source}: no probe of {', '.join(made.left_out)}: too few sentences of both labels")
-        folder = stage.data / name / source
-        write_table(made.sentences, folder / "sentences.parquet")
-        write_table(made.rows, folder / "splits.parquet")
-        counts.update(made.counts)
-        origin = pd.DataFrame({"construction": [name], "source": [source]})
-        for stem, report in made.reports.items():
-            tables[stem].append(origin.merge(report, how="cross"))
-    return Outcome(counts=counts, tables={stem: pd.concat(parts) for stem, parts in tables.items()})

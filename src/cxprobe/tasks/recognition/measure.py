@@ -1,31 +1,55 @@
-"""A model measured for recognition: its vectors of all layers, and what probes and their controls predict."""
+"""A model measured for recognition: its vectors of all layers, and what probes and their controls predict.
 
+A baseline counts a sentence's words, letters, tags or places, in the place of a model's vectors. The counts are probed
+exactly as the vectors of a model's layer are. The rate of a probe on them shows how far the sentences give the label
+away by their spelling, their words, their parts of speech, or the places of their function words. To count takes no
+longer than to read the counts, and tags are set once for all members of a set, so counts are not kept.
+"""
+
+import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
+from cxprobe.errors import DataError
 from cxprobe.files.arrays import Features, read_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA, SCRATCH, project_folder
 from cxprobe.models.embedding import embed_texts, load_encoder
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.measuring import MeasuredModel
-from cxprobe.models.ngrams import baseline_facts
-from cxprobe.models.params import Member
+from cxprobe.models.ngrams import EVERY_WORD, baseline_facts, counted_texts, ngram_counter
+from cxprobe.models.params import Member, NgramFeatures, TagNgrams
 from cxprobe.probing import Fitting, Regularisation
 from cxprobe.run.progress import progress
 from cxprobe.run.stage import Stage
-from cxprobe.tasks.recognition.baselines import count_features, kind_of
-from cxprobe.tasks.recognition.make import read_subsets
+from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.params import Place, RecognitionStage
-from cxprobe.tasks.recognition.probes import Predictions, recognise
+from cxprobe.tasks.recognition.probes import Predictions, recognise, tune_subsets
+
+# Words without much of a meaning of their own, so that their places say nothing about what a sentence is about:
+# articles, quantifiers, words of degree; pronouns; prepositions; conjunctions and adverbs that join; auxiliaries.
+_FUNCTION_WORDS = """
+    a an the all any both each either enough every few fewer less least many more most much neither no none several some
+    such even just only quite rather so too very as than i me my mine you your yours he him his she her hers it its we
+    us our ours they them their theirs one this that these those myself yourself himself herself itself ourselves
+    themselves who whom whose which what about above across after against along among around at before behind below
+    beneath beside between beyond by down during for from in inside into like near of off on onto out outside over past
+    per since through throughout till to toward towards under until up upon with within without and or but nor if unless
+    because although though while whereas whether when where why how then else thus hence therefore however also yet
+    once again ever never not now here there let alone am is are was were be been being do does did have has had having
+    can could may might must shall should will would cannot ought"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 
 def measure(stage: Stage[RecognitionStage], member: Member) -> Counter[str] | None:
     """Measure every layer's vector of every sentence, and what its probes and their controls predict.
 
-    With ``recognition.tune``, the regularisation of every probe is searched on its training part first.
+    With the section tune of the parameters, the regularisation of every probe is searched on its training part first.
     """
     params = stage.params
     places = params.recognition.sources_of(stage.item)
@@ -62,10 +86,10 @@ def probe_source(
     Args:
         params: The parameters.
         place: The model, the construction, and the source of its sentences.
-        rows: The subsets, as `cxprobe.tasks.recognition.make.read_subsets` returns them.
+        rows: The subsets, as `read_subsets` returns them.
         features: The vectors of at least their texts.
         folder: The folder of the tables: those of `Predictions` by their names and, of a search over regularisation,
-            trials (`cxprobe.tasks.recognition.tuning.tune_subsets`) and tuned, the best trial of each probe.
+            trials (`cxprobe.tasks.recognition.probes.tune_subsets`) and tuned, the best trial of each probe.
 
     Returns:
         The number of probes, and the counts of the search over regularisation.
@@ -74,19 +98,15 @@ def probe_source(
     subsets = {str(feature): subset for feature, subset in rows.groupby("feature", sort=False)}
     usual = Regularisation(section.probe.C, section.probe.standardise)
     regularisation, counts = dict.fromkeys(subsets, [usual] * layers), {"probes": len(subsets) * layers}
-    if section.tune is not None:
-        from cxprobe.tasks.recognition.tuning import tune_subsets  # Optuna, which takes a second to import
-
-        tables = tune_subsets(params, place, subsets, features)
-        if tables:
-            trials = pd.concat(tables, ignore_index=True)
-            best = trials.loc[trials.groupby(["feature", "layer"], sort=False)["accuracy"].idxmax()]
-            write_table(trials, folder / "trials.parquet")
-            write_table(best, folder / "tuned.parquet")
-            counts |= {"tuned_probes": len(best), "not_converged": int(trials["accuracy"].isna().sum())}
-            for feature, chosen in best.groupby("feature", sort=False):
-                columns = zip(chosen["C"], chosen["standardise"], strict=True)
-                regularisation[str(feature)] = [Regularisation(*row) for row in columns]
+    trials = tune_subsets(params, section.tune, place, subsets, features) if section.tune else pd.DataFrame()
+    if len(trials):
+        best = trials.loc[trials.groupby(["feature", "layer"], sort=False)["accuracy"].idxmax()]
+        write_table(trials, folder / "trials.parquet")
+        write_table(best, folder / "tuned.parquet")
+        counts |= {"tuned_probes": len(best), "not_converged": int(trials["accuracy"].isna().sum())}
+        for feature, chosen in best.groupby("feature", sort=False):
+            settings = chosen[["C", "standardise"]].itertuples(index=False, name=None)
+            regularisation[str(feature)] = [Regularisation(*row) for row in settings]
     name = ", ".join(place)
     fitting, parts = Fitting(section.probe.max_iter, params.seed, name), list[Predictions]()
     with progress(counts["probes"], "probes", name, kept=f"predictions are kept in {kept}") as shown:
@@ -96,3 +116,90 @@ def probe_source(
     for stem, of_subsets in zip(Predictions._fields, zip(*parts, strict=True), strict=True):
         write_table(pd.concat(of_subsets, ignore_index=True), folder / f"{stem}.parquet")
     return counts
+
+
+def read_subsets(folder: Path) -> pd.DataFrame:
+    """Read the subsets of one source of sentences.
+
+    Returns:
+        One row a drawn sentence: feature, split, value, label, id, text, and columns that begin with ``cluster_``.
+    """
+    sentences = read_table(folder / "sentences.parquet").filter(regex=f"^(id|text|{CLUSTER}.*)$")
+    return read_table(folder / "splits.parquet").merge(sentences, on="id", validate="many_to_one")
+
+
+def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
+    """Count the features of each sentence that a baseline of recognition reads.
+
+    The columns are those of all sentences together, and not of a training part. The probes are as if they were of the
+    training part alone: a column that is empty there has a gradient of 0 and, by the penalty, the weight 0. So one
+    matrix serves every subset.
+
+    Args:
+        texts: The sentences, in at least one of which there is something to count.
+        spec: The kind, and for n-grams their lengths:
+            "word_ngrams": how often each n-gram of lower-cased words stands in the sentence;
+            "character_ngrams": how often each n-gram of characters stands in the lower-cased sentence, spaces and
+            punctuation included;
+            "tag_ngrams": how often each n-gram of parts of speech does;
+            any other ("positions"): `positions_of` each sentence.
+        place: Names the model and the sentences, for messages.
+
+    Returns:
+        Shape (len(texts), columns), float32, the columns in the order of their names. Character 2- to 6-grams take
+        about 5 kB of memory a sentence while they are counted, and 0.25 ms.
+
+    Raises:
+        DataError: There is nothing to count in any of the sentences.
+        ModelError: There is no such tagger, or it is another one than params say.
+    """
+    # scikit-learn takes a second to import, and models that are no baselines do without these parts of it.
+    from sklearn.feature_extraction import DictVectorizer
+
+    if not isinstance(spec, NgramFeatures | TagNgrams):
+        return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, texts)))
+    read = counted_texts(spec, texts)
+    try:
+        counts = csr_array(ngram_counter(spec, np.float32).fit_transform(read))
+    except ValueError as error:
+        if "empty vocabulary" not in str(error):
+            raise
+        raise DataError(
+            f"{place}: none of {len(texts)} sentences has {spec.lengths[0]} {spec.kind.removesuffix('_ngrams')}s in a "
+            f"row, so nothing can be counted with the lengths {spec.lengths}; take shorter ones"
+        ) from error
+    counts.sort_indices()  # sums of floating-point numbers run in the order of the columns
+    return counts
+
+
+def positions_of(text: str) -> dict[str, float]:
+    """Return the length of a sentence and where its function words stand, and nothing about its other words.
+
+    Args:
+        text: The sentence. A word is a run of letters and digits, lower-cased.
+
+    Returns:
+        Name -> number: "words", in tens; "characters", in hundreds; and, how often they are so, the `FUNCTION_WORDS`
+        at a place from the start ("the at 0"), at a place from the end ("the at -1"), in a tenth of the sentence ("the
+        in tenth 0"), and so many words after the same word ("the 2 after the"). Places, and not their numerical
+        values, are the columns, since a linear probe could do little with the values.
+    """
+    words = re.findall(EVERY_WORD, text.lower())
+    counts, last = Counter[str](), dict[str, int]()
+    for position, word in enumerate(words):
+        if word in FUNCTION_WORDS:
+            counts.update([f"{word} at {position}", f"{word} at {position - len(words)}"])
+            counts[f"{word} in tenth {10 * position // len(words)}"] += 1
+            if word in last:
+                counts[f"{word} {position - last[word]} after {word}"] += 1
+            last[word] = position
+    return {"words": len(words) / 10, "characters": len(text) / 100, **counts}
+
+
+def kind_of(spec: object) -> str:
+    """Return the kind of a baseline in words."""
+    if not isinstance(spec, NgramFeatures | TagNgrams):
+        return "lengths, and places of function words"
+    shortest, longest = spec.lengths
+    lengths = f"{shortest}-grams" if shortest == longest else f"{shortest}- to {longest}-grams"
+    return f"{spec.kind.removesuffix('_ngrams')} {lengths}"

@@ -56,7 +56,8 @@ class MakeRecognition(Closed):
 
     def subsets_of(self, source: SentenceSource) -> Subsets:
         """Return the sizes of the subsets of a source."""
-        return {"generated": self.generated, "balanced": self.balanced, "mined": self.mined}[source]
+        of_source: Subsets = getattr(self, source)
+        return of_source
 
 
 class Embed(Closed):

@@ -1,4 +1,4 @@
-"""Probes of a model's vectors on balanced subsets, and the controls of their rates.
+"""Probes of a model's vectors on balanced subsets, the controls of their rates, and the search over regularisation.
 
 Controls are the share of the labels, and random labels of words (Hewitt & Liang 2019). The predictions of a subset are
 kept, and read again as long as its sentences, their vectors and the settings are the same: a run that was killed goes
@@ -7,8 +7,8 @@ on, and a changed sentence costs the probes of its subsets alone.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.constructions import LABELS
+from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table
@@ -29,8 +30,10 @@ from cxprobe.probing import (
     kept_folder,
     predict_held_out,
 )
+from cxprobe.run.progress import progress
 from cxprobe.seeding import generator_for, seed_for
-from cxprobe.tasks.recognition.params import TEMPLATE, Probe
+from cxprobe.stats import credit
+from cxprobe.tasks.recognition.params import TEMPLATE, Place, Probe, RecognitionStage, Tune
 
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -64,7 +67,7 @@ def recognise(
     """Train the probes and the controls on a subset's training part and predict the labels of its test part.
 
     Args:
-        subset: The rows of one feature, of those that `cxprobe.tasks.recognition.make.read_subsets` returns.
+        subset: The rows of one feature, of those that `cxprobe.tasks.recognition.measure.read_subsets` returns.
         features: The vectors of at least its texts; the ids are the texts.
         regularisation: One for each layer; the controls have that of their layer.
         settings: What is computed beside the probes.
@@ -89,12 +92,10 @@ def recognise(
     trained, tested = (np.flatnonzero(subset["split"] == split) for split in ("train", "test"))
     labels = is_positive[trained]
     # Folds and control labels are the same on all layers.
-    seed = seed_for(fitting.seed, *train["feature"].unique())
-    controls, templates, words = settings.controls, train[TEMPLATE].to_numpy(object), last_words(train["text"])
-    cuts = [] if controls.folds is None else cut_folds(labels, templates, controls.folds, seed)
-    tasks = {"real": labels}
-    if controls.control_task:
-        tasks["control"] = control_labels(words, seed)
+    seed, words = seed_for(fitting.seed, *train["feature"].unique()), last_words(train["text"])
+    controls, templates = settings.controls, train[TEMPLATE].to_numpy(object)
+    cuts = cut_folds(labels, templates, controls.folds, seed) if controls.folds else []
+    tasks = {"real": labels} | ({"control": control_labels(words, seed)} if controls.control_task else {})
     order = np.concatenate([np.empty(0, np.int64), *(held for _, held in cuts)])
 
     def predict(layer: int, matrix: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
@@ -164,3 +165,86 @@ def control_labels(words: NDArray[np.object_], seed: int) -> NDArray[np.bool_]:
         label_of[word] = bool(label)
         sizes[label] += counts[word]
     return np.array([label_of[word] for word in words], dtype=bool)
+
+
+def tune_subsets(
+    params: RecognitionStage, settings: Tune, place: Place, subsets: Mapping[str, pd.DataFrame], features: Features
+) -> pd.DataFrame:
+    """Return the trials of each subset (`tune_subset`, with the column feature) whose labels have two templates each.
+
+    Args:
+        params: The parameters.
+        settings: The section tune of them.
+        place: The model, the construction, and the source of its sentences.
+        subsets: Feature -> its rows, of those that `cxprobe.tasks.recognition.measure.read_subsets` returns.
+        features: The vectors of at least their texts.
+    """
+    parts = {feature: subset[subset["split"] == "train"] for feature, subset in subsets.items()}
+    parts = {feature: train for feature, train in parts.items() if train.groupby("label")[TEMPLATE].nunique().min() > 1}
+    name, seed, tables = ", ".join(place), seed_for(params.seed, "tune_probes", place[1]), [pd.DataFrame()]
+    with progress(settings.trials * len(features.vectors) * len(parts), "trials", name) as shown:
+        for feature, train in parts.items():
+            of_part = seed_for(seed, place[2], feature)
+            fitting = Fitting(params.recognition.probe.max_iter, of_part, f"{name}, {feature}")
+            trials = tune_subset(train, features, settings, fitting, params.compute.jobs, shown.update)
+            tables.append(trials.assign(feature=feature))
+    return pd.concat(tables, ignore_index=True)
+
+
+def tune_subset(
+    train: pd.DataFrame, features: Features, settings: Tune, fitting: Fitting, jobs: int, progress: Progress
+) -> pd.DataFrame:
+    """Search the regularisation of the probe of each layer on one training part.
+
+    Layers are searched in parallel, and each has a seed of its own: the result does not depend on the number of jobs.
+
+    Args:
+        train: The training part of a feature, of what `cxprobe.tasks.recognition.measure.read_subsets` returns.
+        features: The vectors of at least its texts; the ids are the texts.
+        settings: The space, the trials and the folds; sentences of one template stay in one fold, and there are fewer
+            folds where a label has fewer templates.
+        fitting: How the probes are fitted; its seed is that of this subset's search.
+        jobs: Layers at the same time.
+        progress: Called with the number of finished trials.
+
+    Returns:
+        One row a trial: layer; number, from 0 within a layer; C; standardise; accuracy, the mean over the held-out
+        sentences, NaN where the solver did not converge.
+
+    Raises:
+        ProbeError: No setting converged for some layer.
+    """
+    rows, templates = features.rows_of(train["text"]), train[TEMPLATE].to_numpy(dtype=object)
+    labels = (train["label"] == "positive").to_numpy(bool)
+
+    def search(layer: int, matrix: Any) -> pd.DataFrame:
+        import optuna  # which takes a second
+
+        of_layer = replace(fitting.of(f"layer {layer}"), seed=seed_for(fitting.seed, layer))
+        vectors, cuts = matrix[rows], cut_folds(labels, templates, settings.folds, of_layer.seed)
+        held_out = np.concatenate([held for _, held in cuts])
+
+        def accuracy(trial: Any) -> float:
+            how = Regularisation(
+                trial.suggest_float("C", settings.C.low, settings.C.high, log=True),
+                trial.suggest_categorical("standardise", settings.standardise),
+            )
+            predicted = predict_held_out(vectors, labels, cuts, how, of_layer)
+            return float(credit(predicted[held_out], labels[held_out]).mean())
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)  # a setting that does not converge is counted, not logged
+        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=of_layer.seed))
+        study.optimize(accuracy, n_trials=settings.trials, catch=(ProbeError,))
+        tried = [{"number": trial.number, **trial.params, "accuracy": trial.value} for trial in study.trials]
+        table = pd.DataFrame(tried).astype({"accuracy": float}).assign(layer=layer)
+        if table["accuracy"].isna().all():
+            raise ProbeError(
+                f"{of_layer.place}: none of {len(table)} settings converged; raise recognition.probe.max_iter or lower "
+                "recognition.tune.C.high"
+            )
+        return table
+
+    def in_trials(layers: int) -> object:
+        return progress(layers * settings.trials)
+
+    return pd.concat(for_each_layer(features.vectors, search, jobs=jobs, progress=in_trials), ignore_index=True)

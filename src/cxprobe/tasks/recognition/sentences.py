@@ -1,24 +1,37 @@
-"""Labelled sentences, divided into a training and a test part: generated from grammars, or mined."""
+"""Labelled sentences, divided into a training and a test part: generated from grammars, or mined.
+
+Grammars are data: context-free rules in NLTK's notation, read and checked here.
+"""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from bisect import bisect
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import accumulate, product
+from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from nltk import CFG
+from nltk import CFG, Nonterminal
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from cxprobe.constructions import ALL_SENTENCES, LABELS, SPLITS, LabelName, Split
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, Feature, GrammarSource, grammar_file
+from cxprobe.constructions.construction import (
+    CONSTRUCTIONS_FOLDER,
+    Construction,
+    Feature,
+    Grammars,
+    GrammarSource,
+    grammar_file,
+)
 from cxprobe.errors import ConstructionError, DataError
+from cxprobe.files.reading import read_text
 from cxprobe.labels import judgements
 from cxprobe.seeding import generator_for, seed_for, text_id
 from cxprobe.stats import CLUSTER
-from cxprobe.tasks.recognition.grammar import Leaf, Shape, ShapeSampler, Spelling, check_lexical_halves, read_grammar
 
 NOT_FILLED = ["split", "feature", "value", "label", "wanted", "found"]
 """Columns of a table of values of a feature that cannot give as many sentences of a label as were asked for."""
@@ -27,6 +40,216 @@ DRAWS_PER_SENTENCE = 50
 
 # The host of a web page, or the package of the embedded corpus with its version.
 _SOURCE = re.compile(r"^(?:[a-z][a-z0-9+.-]*://|(?=[^/?#]+==))([^/?#]+)", re.I)
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
+    """Read a grammar in NLTK's notation; repeated alternatives weight a choice.
+
+    Args:
+        path: The ``.cfg`` file, UTF-8.
+        required: Non-terminals that the construction names and the grammar must therefore define.
+
+    Raises:
+        ConstructionError: The file is absent, is no UTF-8 text or does not parse, a non-terminal has no rule, or a
+            required one is missing. The message says which file, line and symbol.
+    """
+    if not path.exists():
+        raise ConstructionError(
+            f"{path} does not exist; construction.yaml describes this grammar, so write it, or take that section out"
+        )
+    text = read_text(path, ConstructionError)
+    try:
+        grammar = CFG.fromstring(text)
+    except ValueError as error:
+        raise ConstructionError(f"{path}: the grammar does not parse: {' '.join(str(error).split())}") from error
+    defined = {str(production.lhs()) for production in grammar.productions()}
+    symbols = [symbol for production in grammar.productions() for symbol in production.rhs()]
+    used = {str(symbol) for symbol in symbols if isinstance(symbol, Nonterminal)}
+    faults = [
+        f"{path}, line {_first_line(path, symbol)}: {symbol} is used and has no rule; add one, or quote it if it "
+        "is a word"
+        for symbol in sorted(used - defined)
+    ]
+    faults += [
+        f"{path}: construction.yaml names {symbol}, which has no rule here; the grammar defines "
+        f"{', '.join(sorted(defined))}"
+        for symbol in sorted(set(required) - defined)
+    ]
+    if faults:
+        raise ConstructionError("\n".join(faults))
+    return grammar
+
+
+def content_words(grammar: CFG, categories: Collection[str]) -> dict[str, str]:
+    """Return lower-cased word -> category for every word that a content category can expand to."""
+    words: dict[str, str] = {}
+    for category in categories:
+        below = [Nonterminal(category)]
+        for symbol in below:  # which grows
+            for production in grammar.productions(lhs=symbol):
+                for part in production.rhs():
+                    if isinstance(part, str):
+                        words |= dict.fromkeys(part.lower().split(), category)
+                    elif part not in below:
+                        below.append(part)
+    return words
+
+
+def check_lexical_halves(train: Path, test: Path, categories: Collection[str]) -> None:
+    """Refuse two grammars that share a content word, since a probe could then recognise the word.
+
+    Raises:
+        ConstructionError: A word is in a content category of both; the message names both lines.
+    """
+    halves = {path: content_words(read_grammar(path, categories), categories) for path in (train, test)}
+    faults = [
+        f"{test}, line {_first_line(test, word, quoted=True)}: '{word}' ({halves[test][word]}) is also in {train}, "
+        f"line {_first_line(train, word, quoted=True)} ({halves[train][word]}); the halves must share no content word"
+        for word in sorted(halves[train].keys() & halves[test].keys())
+    ]
+    if faults:
+        raise ConstructionError("\n".join(faults))
+
+
+def _first_line(path: Path, part: str, *, quoted: bool = False) -> int:
+    """Return the number of the first rule that uses a word between quotes, or a symbol outside of them.
+
+    Where NLTK reads quotes otherwise than they are meant, it is that of the first line in which the part stands.
+    """
+    lines = [line.lower() for line in read_text(path, ConstructionError).splitlines()]
+    pattern = re.compile(rf"(?<![\w-]){re.escape(part.lower())}(?![\w-])")
+    rules = ["" if line.lstrip().startswith("#") else line.rpartition("->")[2] for line in lines]
+    uses = [" ".join(_QUOTED.findall(rule)) if quoted else _QUOTED.sub(" ", rule) for rule in rules]
+    numbers = [number for number, text in enumerate(uses, 1) if pattern.search(text)]
+    return [*numbers, *(number for number, line in enumerate(lines, 1) if part.lower() in line), 1][0]
+
+
+class Shape(NamedTuple):
+    """What features depend on: a string's number of words, and the numbers of the words at which marked parts start."""
+
+    words: int
+    marks: tuple[int, ...]
+
+    def followed_by(self, end: "Shape") -> "Shape":
+        """Return the shape of this string followed by another."""
+        return Shape(self.words + end.words, self.marks + tuple(self.words + mark for mark in end.marks))
+
+
+Symbols: TypeAlias = tuple[str | Nonterminal, ...]
+Leaf: TypeAlias = tuple[str, str | None]
+"""A terminal of a derivation, and the content category that it was expanded from, if any."""
+
+
+class _Part(NamedTuple):
+    """Symbols that are to be expanded to a string of this shape."""
+
+    symbols: Symbols
+    shape: Shape
+
+
+class ShapeSampler:
+    """Draws strings of a grammar given their shape; alternatives are equally likely, repeated ones weigh more.
+
+    Args:
+        grammar: Context-free rules without recursion.
+        rules: How the grammar is read: which terminal is the marker, which punctuation has no space before it, and the
+            categories whose leaves are remembered as content words.
+    """
+
+    def __init__(self, grammar: CFG, rules: Grammars) -> None:
+        self._grammar = grammar
+        self._rules = rules
+        self._distributions: dict[Symbols, dict[Shape, float]] = {}
+        self._options: dict[_Part, tuple[list[tuple[_Part, ...]], list[float]]] = {}
+
+    def spell(self, terminals: Iterable[str]) -> tuple[str, Shape]:
+        """Write terminals, each of one or several tokens, as a sentence; return it and its shape.
+
+        A *word* is what is between two spaces of the finished sentence, so punctuation belongs to the word before it,
+        and the features can be counted from the text alone. The marker is no word.
+        """
+        words, marks = list[str](), list[int]()
+        for terminal in terminals:
+            if terminal == self._rules.marker:
+                marks.append(len(words))
+                continue
+            for token in terminal.split():
+                if words and token in self._rules.no_space_before:
+                    words[-1] += token
+                else:
+                    words.append(token)
+        return " ".join(words), Shape(len(words), tuple(marks))
+
+    def shapes(self, symbol: str) -> dict[Shape, float]:
+        """Return every shape that a symbol's strings can have, with its probability (they sum to 1).
+
+        Raises:
+            ConstructionError: The symbol can contain itself, so that its strings have no maximal length.
+        """
+        return self._distribution((Nonterminal(symbol),), ())
+
+    def draw(self, symbol: str, shape: Shape, rng: np.random.Generator) -> list[Leaf]:
+        """Draw the leaves of one string of ``symbol`` that has ``shape``, one of those that `shapes` returns."""
+        self.shapes(symbol)
+        return self._expand(_Part((Nonterminal(symbol),), shape), None, rng)
+
+    def _distribution(self, symbols: Symbols, above: tuple[Nonterminal, ...]) -> dict[Shape, float]:
+        """Return the shapes of the strings of symbols; ``above`` are the symbols that these were expanded from."""
+        if symbols in self._distributions:
+            return self._distributions[symbols]
+        sums: dict[Shape, float] = defaultdict(float)
+        if not symbols:
+            sums[Shape(0, ())] = 1.0
+        elif len(symbols) > 1:
+            for start, p in self._distribution(symbols[:-1], above).items():
+                for end, q in self._distribution(symbols[-1:], above).items():
+                    sums[start.followed_by(end)] += p * q
+        elif isinstance(symbols[0], str):
+            words = [token for token in symbols[0].split() if token not in self._rules.no_space_before]
+            is_marker = symbols[0] == self._rules.marker
+            sums[Shape(0, (0,)) if is_marker else Shape(len(words), ())] = 1.0  # added to a sentence that has begun
+        else:
+            above = (*above, symbols[0])
+            if symbols[0] in above[:-1]:
+                loop = " -> ".join(map(str, above[above.index(symbols[0]) :]))
+                raise ConstructionError(f"the grammar is recursive ({loop}), so its sentences have no maximal length")
+            alternatives = self._grammar.productions(lhs=symbols[0])
+            for production in alternatives:
+                for shape, p in self._distribution(production.rhs(), above).items():
+                    sums[shape] += p / len(alternatives)
+        self._distributions[symbols] = dict(sums)
+        return self._distributions[symbols]
+
+    def _expand(self, part: _Part, category: str | None, rng: np.random.Generator) -> list[Leaf]:
+        """Draw the leaves of a part, whose content words are of a category if they are below one."""
+        if not part.symbols:
+            return []
+        symbol = part.symbols[0]
+        if len(part.symbols) == 1:
+            if isinstance(symbol, str):
+                return [(symbol, category)]
+            category = str(symbol) if str(symbol) in self._rules.content else category
+        if part not in self._options:
+            ways = list(self._ways(part))
+            shares = [prod(self._distributions[one.symbols][one.shape] for one in way) for way in ways]
+            self._options[part] = ways, list(accumulate(shares))
+        ways, cumulated = self._options[part]
+        chosen = ways[bisect(cumulated, rng.random() * cumulated[-1], hi=len(ways) - 1)]
+        return [leaf for one in chosen for leaf in self._expand(one, category, rng)]
+
+    def _ways(self, part: _Part) -> Iterator[tuple[_Part, ...]]:
+        """Yield the ways to expand a part by a step: an alternative of its symbol, or the last symbol apart."""
+        symbols, (words, marks) = part
+        if len(symbols) == 1:
+            for production in self._grammar.productions(lhs=symbols[0]):
+                if part.shape in self._distributions[production.rhs()]:
+                    yield (_Part(production.rhs(), part.shape),)
+            return
+        for end in self._distributions[symbols[-1:]]:
+            start = Shape(words - end.words, marks[: len(marks) - len(end.marks)])
+            if start in self._distributions[symbols[:-1]] and start.followed_by(end) == part.shape:
+                yield _Part(symbols[:-1], start), _Part(symbols[-1:], end)
 
 
 class Generated(NamedTuple):
@@ -67,7 +290,7 @@ def load_grammars(
     check_lexical_halves(paths["train"], paths["test"], content)
     for split, grammar in grammars.items():
         try:
-            _shapes(construction, _sampler(construction, grammar), split)
+            _shapes(construction, ShapeSampler(grammar, construction.rules()), split)
         except ConstructionError as fault:
             raise ConstructionError(f"{paths[split]}: {fault}") from fault
     return grammars
@@ -95,28 +318,27 @@ def generate_sentences(
     Source:
         Weissweiler et al. 2022, §3 (synthetic data). The paper does not say how it filled the rare values.
     """
+    rules, not_filled = construction.rules(), list[tuple[object, ...]]()
     pool: dict[str, dict[str, Any]] = {}
     draws: dict[str, list[str]] = {feature: [] for feature in construction.features or (ALL_SENTENCES,)}
-    not_filled = []
     for split in SPLITS:
-        sampler = _sampler(construction, grammars[split])
+        sampler = ShapeSampler(grammars[split], rules)
         for feature, value, label, weights in _cells(construction.features, _shapes(construction, sampler, split)):
             rng = generator_for(seed, name, split, feature, value, label)
             shapes, p = list(weights), np.array(list(weights.values()))
             drawn: dict[str, dict[str, Any]] = {}
-            most = per_label * DRAWS_PER_SENTENCE if shapes else 0
-            for _ in range(most):
+            for _ in range(per_label * DRAWS_PER_SENTENCE if shapes else 0):
                 shape = shapes[rng.choice(len(shapes), p=p / p.sum())]
-                leaves = sampler.draw(construction.rules().start[label], shape, rng)
-                sentence = _sentence(construction, sampler.spelling, split, label, leaves)
+                leaves = sampler.draw(rules.start[label], shape, rng)
+                sentence = _sentence(construction, sampler, split, label, leaves)
                 drawn.setdefault(sentence["id"], sentence)
                 if len(drawn) == per_label:
                     break
-            for sentence in drawn.values():
-                known = pool.setdefault(sentence["id"], sentence)
-                if known["label"] != label:
+            for id_, sentence in drawn.items():
+                known = pool.setdefault(id_, sentence)["label"]
+                if known != label:
                     raise ConstructionError(
-                        f"the {split} grammar derives '{sentence['text']}' both as {known['label']} and as {label}; a "
+                        f"the {split} grammar derives '{sentence['text']}' both as {known} and as {label}; a "
                         "sentence has one label, so change the rules of one"
                     )
             draws[feature] += drawn
@@ -124,14 +346,9 @@ def generate_sentences(
                 not_filled.append((split, feature, value, label, per_label, len(drawn)))
     return Generated(
         pd.DataFrame(pool.values()),
-        pd.DataFrame([(name, id_) for name, ids in draws.items() for id_ in ids], columns=["feature", "id"]),
+        pd.Series(draws, name="id").rename_axis("feature").explode().dropna().reset_index(),
         pd.DataFrame(not_filled, columns=NOT_FILLED),
     )
-
-
-def _sampler(construction: Construction, grammar: CFG) -> ShapeSampler:
-    rules = construction.rules()
-    return ShapeSampler(grammar, rules.content, Spelling(rules.marker, frozenset(rules.no_space_before)))
 
 
 def _shapes(construction: Construction, sampler: ShapeSampler, split: Split) -> dict[LabelName, dict[Shape, float]]:
@@ -160,19 +377,19 @@ def _cells(
 
 
 def _sentence(
-    construction: Construction, spelling: Spelling, split: Split, label: LabelName, leaves: Sequence[Leaf]
+    construction: Construction, sampler: ShapeSampler, split: Split, label: LabelName, leaves: list[Leaf]
 ) -> dict[str, Any]:
     rules = construction.rules()
-    text, shape = spelling.spell(leaf.terminal for leaf in leaves)
+    text, shape = sampler.spell(terminal for terminal, _ in leaves)
     # Reversed, so that the first word of a category replaces later ones.
-    first_words = {leaf.category: leaf.terminal for leaf in reversed(leaves) if leaf.category}
+    first_words = {category: terminal for terminal, category in reversed(leaves)}
     return {
         "id": text_id(split, text),
         "text": text,
         "label": label,
         "split": split,
         **{name: feature.of(*shape) for name, feature in construction.features.items()},
-        f"{CLUSTER}template": spelling.spell(leaf.category or leaf.terminal for leaf in leaves)[0],
+        f"{CLUSTER}template": sampler.spell(category or terminal for terminal, category in leaves)[0],
         **{f"{CLUSTER}{name}": first_words.get(name, "") for name in rules.clusters or rules.content},
     }
 

@@ -43,8 +43,7 @@ class RecognitionTask(Task):
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""
-        from cxprobe.tasks.recognition.grammar import read_grammar
-        from cxprobe.tasks.recognition.sentences import load_grammars
+        from cxprobe.tasks.recognition.sentences import load_grammars, read_grammar
 
         # Its faults have been reported.
         sound = FoundFaults().attempt(load_construction, folder.name) or load_sound_parts(folder.name)

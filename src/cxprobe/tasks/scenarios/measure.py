@@ -24,21 +24,6 @@ _ANSWERS = ["log_p_first", "log_p_second"]
 NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items", "construction"]).astype({"construction": str})
 
 
-def usable_texts(model: MaskedLM, made: pd.DataFrame, place: str) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    """Return construction -> the texts that a model can be asked, and the words for which items are left out.
-
-    Args:
-        model: The model.
-        made: The texts, with the column construction.
-        place: Names the model at the beginning of a message.
-    """
-    texts, dropped = {}, []
-    for name, of_construction in made.groupby("construction", sort=False):
-        texts[str(name)], words = drop_items(model, of_construction, place=f"{place}, {name}")
-        dropped.append(words.assign(construction=name))
-    return texts, pd.concat(dropped, ignore_index=True)
-
-
 def fill_masks(
     model: MeasuredModel[MaskedLM], texts: Mapping[str, pd.DataFrame], token_budget: int
 ) -> tuple[pd.DataFrame, dict[str, float]] | None:
@@ -94,7 +79,7 @@ def baseline_scores(kind: str, texts: pd.DataFrame) -> pd.DataFrame:
         the candidate that is chosen and 0.25 for the other, or 0.5 for both where the rule prefers none (a text
         without the candidates, or with both alike).
     """
-    rows = texts[["text", "first", "second"]].itertuples(index=False, name=None)
+    rows = texts[_ASKED].to_numpy().tolist()
     margins = np.array([_margin(kind, text, (first, second)) for text, first, second in rows])  # (texts,)
     first = np.select([margins > 0, margins < 0], [CHOSEN, 1 - CHOSEN], 0.5)
     return texts.assign(log_p_first=np.log(first), log_p_second=np.log(1 - first))
@@ -103,7 +88,7 @@ def baseline_scores(kind: str, texts: pd.DataFrame) -> pd.DataFrame:
 def _margin(kind: str, text: str, candidates: tuple[str, str]) -> int:
     """Return a number above 0 if a rule chooses the first candidate, below 0 for the second, and 0 for none."""
     if kind == "fixed_word":
-        first, second = (candidate.lower() for candidate in candidates)
+        first, second = map(str.lower, candidates)
         return int(first < second) - int(second < first)
     if kind == "last_rule":
         before = text.partition(WORD_MASK)[0]
@@ -123,15 +108,14 @@ def _votes(text: str, candidates: tuple[str, str]) -> int:
     every = [text[start:end] for start, end in sentence_spans(text)]
     unmasked = [sentence for sentence in every if WORD_MASK not in sentence]
     rules = [sentence for sentence in unmasked if any(places_of(sentence, candidate) for candidate in candidates)]
-    facts = [sentence for sentence in unmasked if sentence not in rules]
-    stated = {word for sentence in facts or every for word, _ in _words(sentence) if sentence not in rules}
+    facts = [sentence for sentence in unmasked if sentence not in rules] or every
+    stated = {word for sentence in facts if sentence not in rules for word, _ in _words(sentence)}
     votes = 0
     for rule in rules:
-        both = zip(candidates, (1, -1), strict=True)
-        named = sorted((position, sign) for candidate, sign in both for position in places_of(rule, candidate))
-        for word, position in _words(rule):
-            if word in stated:
-                votes += next((sign for named_at, sign in named if named_at > position), 0)
+        named = [(place, 1) for place in places_of(rule, candidates[0])]
+        named = sorted(named + [(place, -1) for place in places_of(rule, candidates[1])])
+        for _, position in (word for word in _words(rule) if word[0] in stated):
+            votes += next((sign for place, sign in named if place > position), 0)
     return votes
 
 
@@ -151,7 +135,12 @@ def measure(stage: Stage[ScenariosStage], member: Member) -> Mapping[str, float]
         facts = baseline_facts(member.spec.kind)
     else:
         model = MeasuredModel.of(stage, member.slug, member.spec, load_masked_lm)
-        texts, dropped = usable_texts(model.described, made, f"models.{member.slug}")
+        texts, words = {}, list[pd.DataFrame]()
+        for name, of_construction in made.groupby("construction", sort=False):
+            place = f"models.{member.slug}, {name}"
+            texts[str(name)], unknown = drop_items(model.described, of_construction, place=place)
+            words.append(unknown.assign(construction=name))
+        dropped = pd.concat(words, ignore_index=True)
         filled = fill_masks(model, texts, stage.params.scenarios.score.token_budget)
         if filled is None:
             return None
@@ -161,10 +150,5 @@ def measure(stage: Stage[ScenariosStage], member: Member) -> Mapping[str, float]
     write_table(dropped, folder / "dropped.parquet")
     write_model_facts(facts, folder)
     every, items = (int(table.groupby("construction")["item"].nunique().sum()) for table in (made, scores))
-    return {
-        "items": items,
-        "dropped_items": every - items,
-        "texts": len(scores),
-        "distinct_texts": scores["text"].nunique(),
-        **counts,
-    }
+    counted = {"items": items, "dropped_items": every - items, "texts": len(scores)}
+    return counted | {"distinct_texts": scores["text"].nunique()} | counts

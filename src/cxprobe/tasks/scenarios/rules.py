@@ -139,23 +139,6 @@ class Calibration(Closed):
         return self
 
 
-class PublishedTable(Closed):
-    """A table of percentages with the columns model and scenario, then "none" and one for each calibration."""
-
-    title: str
-    """What the source calls it."""
-    file: str
-    """The .tsv file, from the project's folder; a calibration's column begins with its name, as S5_short."""
-
-
-class Published(Closed):
-    """Results of others, to compare with."""
-
-    source: str
-    accuracy: PublishedTable
-    flips: PublishedTable
-
-
 class Scenarios(Closed):
     """The tests of what a construction means, and how they are calibrated."""
 
@@ -168,8 +151,6 @@ class Scenarios(Closed):
     tests: Annotated[dict[_ScenarioName, Test], Field(min_length=1)]
     calibrations: dict[_ScenarioName, Calibration] = Field(default_factory=dict)
     """How probable the candidates are for other reasons, which is taken off; absent for none."""
-    published: Published | None = None
-    """Results of others, to compare with; absent for none."""
 
     @property
     def forms(self) -> dict[str, str]:

@@ -26,6 +26,8 @@ from cxprobe.tasks.scenarios.rules import (
 )
 from cxprobe.text import WORD_MASK, faults_of_text, fill, render, slots_of
 
+_BESIDE = "evaluate_scenarios/tables/beside_published"
+
 
 class ScenariosTask(Task):
     """Masked scenarios."""
@@ -57,8 +59,6 @@ class ScenariosTask(Task):
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check scenarios.yaml."""
-        from cxprobe.tasks.scenarios.task import lint_scenarios
-
         faults.read(scenarios_file(folder.name), lambda: load_scenarios(folder.name), lint_scenarios)
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
@@ -73,16 +73,13 @@ class ScenariosTask(Task):
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield accuracies and flips beside published ones."""
-        items = inputs.constructions[construction].items.get(self.name) if construction else None
-        if items is None or items.published is None:
-            return
-        for kind in ("accuracy", "flips"):
-            path = f"evaluate_scenarios/tables/{construction}/{kind}_beside_published"
-            title = f"Scenarios: {kind} in percent beside published values (*: differs from the published rate)"
-            table = inputs.table(path)
-            if any("deberta" in str(model).lower() for model in table.get("model", ())):
+        table = inputs.table(_BESIDE)
+        rows = table[table["construction"] == construction] if len(table) else table
+        if len(rows) and rows["published"].notna().any():
+            title = "Scenarios: percent beside published values (*: differs from the published rate)"
+            if rows["model"].str.contains("deberta").any():
                 title += "; DeBERTa's head is applied without its enhanced mask decoder, which transformers lacks"
-            yield published_table(table, title, path, models)
+            yield published_table(rows.drop(columns="construction"), title, _BESIDE, models)
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return the texts with their candidates."""
@@ -100,10 +97,8 @@ def name_of_scenario(name: str, scenarios: Scenarios) -> str:
 
 def read_scenarios(section: ScenariosParams) -> pd.DataFrame:
     """Read the texts with a mask, with the columns construction, right and wrong: the words, "" for a calibration."""
-    made = DATA / "make_scenarios"
-    tables = [
-        read_made_table(made / name / "texts.parquet").assign(construction=name) for name in section.constructions
-    ]
+    paths = {name: DATA / "make_scenarios" / name / "texts.parquet" for name in section.constructions}
+    tables = [read_made_table(path).assign(construction=name) for name, path in paths.items()]
     texts = pd.concat(tables, ignore_index=True)
     return texts.assign(wrong=wrong_words(texts))
 
@@ -118,9 +113,26 @@ def lint_scenarios(scenarios: Scenarios) -> Iterator[Fault]:
         Faults: calibrations that show one candidate more often than the other where the base test does not, or that are
         a test; the same text twice; and what is wrong with a text that has its words (`faults_of_text`).
     """
-    yield from _candidates_shown(scenarios)
-    yield from _answerable(scenarios)
-    texts = [*_tests(scenarios), *_calibrations(scenarios)]
+    tests, calibrations = list(_tests(scenarios)), list(_calibrations(scenarios))
+    base, answered = _counts(scenarios, scenarios.tests[scenarios.base].text), dict[str, str | int]()
+    for keys, text in tests:
+        answered[_renamed(scenarios, text)] = keys[1]
+    for keys, text in calibrations:
+        counts = _counts(scenarios, text)
+        # A text without both shows how probable they are by themselves; one with both equally often repeats less.
+        if counts != base and len(set(counts.values())) > 1:
+            shown, wanted = (
+                ", ".join(f"{{{slot}}}: {number}" for slot, number in each.items()) for each in (counts, base)
+            )
+            yield Fault(
+                keys,
+                f"{text!r} shows the candidates unequally often ({shown}; the base test {scenarios.base}: {wanted}); a "
+                "text without an answer is to favour none of them: show both as the base does, or neither",
+            )
+        if (test := answered.get(_renamed(scenarios, text))) is not None:
+            what = f"{text!r} is the text of {test} but for the numbers of its slots, and has an answer; rewrite it"
+            yield Fault(keys, what)
+    texts = tests + calibrations
     for keys, known, text in repeated(texts):
         known_place = ".".join(map(str, known))
         yield Fault(keys, f"{text!r} says the same as {known_place}; take one of them out")
@@ -146,37 +158,8 @@ def _calibrations(scenarios: Scenarios) -> Iterator[tuple[Keys, str]]:
             yield from ((("calibrations", name, "by_test", test, number), text) for number, text in enumerate(texts))
 
 
-def _candidates_shown(scenarios: Scenarios) -> Iterator[Fault]:
-    """Find calibrations in whose texts the candidates do not stand as in the base test.
-
-    A text without both is allowed: then it shows how probable they are by themselves. One that shows both equally often
-    is too, since a short text repeats less.
-    """
-    base = _counts(scenarios, scenarios.tests[scenarios.base].text)
-    for keys, text in _calibrations(scenarios):
-        counts = _counts(scenarios, text)
-        if counts != base and len(set(counts.values())) > 1:
-            shown, wanted = (
-                ", ".join(f"{{{slot}}}: {number}" for slot, number in each.items()) for each in (counts, base)
-            )
-            yield Fault(
-                keys,
-                f"{text!r} shows the candidates unequally often ({shown}; the base test {scenarios.base}: {wanted}); a "
-                "text without an answer is to favour none of them: show both as the base does, or neither",
-            )
-
-
 def _counts(scenarios: Scenarios, text: str) -> dict[str, int]:
     return {slot: slots_of(text).count(slot) for slot in scenarios.candidates}
-
-
-def _answerable(scenarios: Scenarios) -> Iterator[Fault]:
-    """Find calibrations that are a test with other words, so that they have an answer."""
-    tests = {_renamed(scenarios, text): keys[1] for keys, text in _tests(scenarios)}
-    for keys, text in _calibrations(scenarios):
-        if (test := tests.get(_renamed(scenarios, text))) is not None:
-            what = f"{text!r} is the text of {test} but for the numbers of its slots, and has an answer; rewrite it"
-            yield Fault(keys, what)
 
 
 def _renamed(scenarios: Scenarios, text: str) -> str:
@@ -185,17 +168,12 @@ def _renamed(scenarios: Scenarios, text: str) -> str:
     The row of the candidates keeps its number, and of a row that is turned the form that comes first is called the
     first one, since items have it both ways round.
     """
-    asked = {scenarios.row_of(slot) for slot in scenarios.candidates}
-    numbers: dict[tuple[str, int], str] = {}
-    forms: dict[tuple[str, int], list[str]] = {}
-    names = {}
-    for slot in dict.fromkeys(slots_of(text)):
-        row = scenarios.row_of(slot)
-        number = numbers.setdefault(row, "asked" if row in asked else str(len(numbers) + 1))
-        known = forms.setdefault(row, [])
-        form, _ = form_and_number(slot)
-        if form not in known:
-            known.append(form)
-        shown = known.index(form) if row[0] == scenarios.turned else form
-        names[slot] = f"<{row[0]} {number} {shown}>"
+    asked, names = {*map(scenarios.row_of, scenarios.candidates)}, {}
+    slots = {slot: scenarios.row_of(slot) for slot in slots_of(text)}
+    rows = list(dict.fromkeys(slots.values()))
+    for slot, row in slots.items():
+        forms = list(dict.fromkeys(form_and_number(other)[0] for other, same in slots.items() if same == row))
+        form = form_and_number(slot)[0]
+        shown = forms.index(form) if row[0] == scenarios.turned else form
+        names[slot] = f"<{row[0]} {'asked' if row in asked else rows.index(row) + 1} {shown}>"
     return " ".join(fill(text, names).split())

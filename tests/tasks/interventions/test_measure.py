@@ -6,6 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 from tiny_lms import byte_bpe
 from transformers import GPT2Config, GPT2LMHeadModel
 
@@ -15,11 +18,16 @@ from cxprobe.models.causal import CausalLM
 from cxprobe.probing import Fitting
 from cxprobe.results.rates import Facet, rates_of
 from cxprobe.tasks.interventions.evaluate import ELSEWHERE, FACETS, SUMMED, USED, intervention_responses, role_of
-from cxprobe.tasks.interventions.exchanges import measure_layer, prompt_items
-from cxprobe.tasks.interventions.make import draw_base_and_source, neutral_items
-from cxprobe.tasks.interventions.names import INTERVENTIONS, NEUTRAL
-from cxprobe.tasks.interventions.params import MeasureInterventions
-from cxprobe.tasks.interventions.sentences import InterventionsFile, LabelledSentences
+from cxprobe.tasks.interventions.make import InterventionsFile, LabelledSentences, draw_base_and_source, neutral_items
+from cxprobe.tasks.interventions.measure import (
+    along,
+    erase_label,
+    is_changed,
+    measure_layer,
+    prompt_items,
+    spaced_layers,
+)
+from cxprobe.tasks.interventions.params import INTERVENTIONS, NEUTRAL, MeasureInterventions
 
 NOUNS = ["cat", "dog", "fox", "king", "bird", "horse", "cook", "judge", "nurse", "poet", "baker", "pilot"]
 VERBS = [("runs", "run"), ("sings", "sing"), ("waits", "wait"), ("sleeps", "sleep")]
@@ -181,3 +189,59 @@ def test_too_few_items_are_refused():
     items = draw_base_and_source("toy", labelled, People(pronouns={}, types={}), {"test": 8, "train": 8}, 1)
     with pytest.raises(DataError, match="0 of 8 items are left in the part 'test'"):
         prompt_items(trained(0), items, 1, "toy")
+
+
+def test_an_answer_changes_where_another_one_is_preferred_than_before():
+    before, after = np.array([1.0, 1.0, -1.0, -1.0, 0.0]), np.array([2.0, -2.0, 2.0, -2.0, 2.0])
+    assert is_changed(before, after).tolist() == [1, 0, 0, 1, 0.5]
+
+
+def test_layers_are_evenly_spaced_and_the_last_one_is_among_them():
+    assert [spaced_layers(6, 3), spaced_layers(2, 5), spaced_layers(30, 1)] == [[2, 4, 6], [1, 2], [30]]
+
+
+def labelled(n: int, dimensions: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return vectors whose label is in their first number, with noise of unequal size elsewhere."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % 2 == 0
+    vectors = rng.standard_normal((n, dimensions)) * np.linspace(0.5, 3, dimensions)
+    vectors[:, 0] += 4 * labels
+    return vectors, labels
+
+
+@given(st.integers(0, 1000), st.integers(2, 12))
+def test_an_exchange_takes_the_sources_part_along_the_direction_and_leaves_all_others(seed, dimensions):
+    rng = np.random.default_rng(seed)
+    base, source, direction = rng.standard_normal((3, 5, dimensions))
+    changed = along(direction[0]).apply(base, source)
+    unit = direction[0] / np.linalg.norm(direction[0])
+    np.testing.assert_allclose(changed @ unit, source @ unit, atol=1e-9)
+    across = np.eye(dimensions) - np.outer(unit, unit)
+    np.testing.assert_allclose(changed @ across, base @ across, atol=1e-9)
+
+
+def test_along_nothing_nothing_is_exchanged():
+    base, source = np.ones((2, 3)), np.zeros((2, 3))
+    np.testing.assert_array_equal(along(np.zeros(3)).apply(base, source), base)
+
+
+@pytest.mark.parametrize(("n", "dimensions"), [(300, 8), (40, 64)])
+def test_after_an_erasure_no_linear_probe_finds_the_label(n, dimensions):
+    vectors, labels = labelled(n, dimensions)
+    erased = erase_label(vectors, labels).apply(vectors, vectors)
+    centred = erased - erased.mean(axis=0)
+    np.testing.assert_allclose(centred.T @ (labels - labels.mean()), 0, atol=1e-8)
+    # With no covariance, the best linear probe is the one that has no weights (Belrose et al. 2023, Theorem 3.1).
+    weights = LogisticRegression(C=1.0, max_iter=5000).fit(erased, labels).coef_
+    assert np.abs(weights).max() < 1e-4
+
+
+def test_an_erasure_is_the_least_change_by_the_closed_form_of_the_paper():
+    vectors, labels = labelled(2000, 5)
+    mean, covariance = vectors.mean(axis=0), np.cov(vectors.T, bias=True)
+    values, basis = np.linalg.eigh(covariance)
+    root, whiten = basis * np.sqrt(values) @ basis.T, basis / np.sqrt(values) @ basis.T
+    cross = whiten @ ((vectors - mean).T @ (labels - labels.mean()) / len(labels))
+    projection = np.outer(cross, cross) / (cross @ cross)
+    expected = vectors - (vectors - mean) @ (root @ projection @ whiten).T
+    np.testing.assert_allclose(erase_label(vectors, labels).apply(vectors, vectors), expected, atol=0.02)
