@@ -13,7 +13,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.errors import DataError
 from cxprobe.results.findings import Baseline, Finding, lead_findings
 from cxprobe.results.plots import as_svg, curves, overview, row_names
-from cxprobe.results.sentences import headline, in_sum, sentence
+from cxprobe.results.sentences import headline, headline_of_several, in_sum, sentence
 from cxprobe.results.verdict import EVERY_VERDICT, SIGNS
 from cxprobe.stats import Estimate
 
@@ -71,6 +71,15 @@ def test_the_counts_of_the_heading_are_those_of_the_paragraph():
         "It knows the meaning of 1 of 2 constructions: Toy. The data do not decide on 1: Other. "
         "It knows the form of 1 of 1 construction: Toy."
     )
+
+
+def test_several_models_have_one_heading_that_names_the_ones_that_know_the_most():
+    leads = [found(), found("too_wide", "other"), found("does_not", model="n"), found("above_chance", question="form")]
+    assert headline_of_several(leads, str.upper) == (
+        "Of 2 models M knows the meaning of the most constructions (1 of 2), and none knows the form of any of 1."
+    )
+    tied = headline_of_several([found(), found(model="n")], str)
+    assert tied == "Of 2 models m and n know the meaning of the most constructions (1 of 1)."
 
 
 def test_of_several_models_the_picture_is_a_matrix_with_a_dash_where_one_was_not_asked():

@@ -158,8 +158,8 @@ def matrix(
 ) -> Figure:
     """Draw findings of several models: a row a construction, a block a question, in it a column a model.
 
-    A cell has the rate in percent, on a ground that is the darker the further it is from chance to 100 %, and the mark
-    of the verdict; a dash says that the model was not asked.
+    A cell has the rate in percent, on a ground that is the darker the further it is above chance, and the mark of the
+    verdict; a dash says that the model was not asked.
 
     Args:
         findings: At most one of a construction, question and model.
@@ -200,9 +200,9 @@ def matrix(
                         axes.text(column, line, "–", color=SOFT, ha="center", va="center")
                         continue
                     colour, shape, is_filled, _ = _MARKS[one.verdict.style]
-                    share = min(1.0, abs(one.rate.value - one.row["chance"]) / (1 - one.row["chance"]))
+                    above = max(0.0, (one.rate.value - one.row["chance"]) / (1 - one.row["chance"]))
                     ground = Rectangle((column - 0.48, line - 0.46), 0.96, 0.92, color=colour, linewidth=0)
-                    ground.set_alpha(0.05 + 0.3 * share)
+                    ground.set_alpha(0.05 + 0.3 * above)
                     axes.add_patch(ground)
                     face = colour if is_filled else "white"
                     axes.plot(column - 0.27, line, marker=shape, color=colour, markerfacecolor=face, markersize=6)
