@@ -136,7 +136,7 @@ class Evaluation(Generic[P]):
         """Return further tables, such as rates beside published values."""
         return {}
 
-    def answers(self, rates: pd.DataFrame) -> pd.DataFrame:
+    def summed_up(self, rates: pd.DataFrame) -> pd.DataFrame:
         """Return the rates that sum up models on constructions, a row each, with number, in percent.
 
         Rates of too few items are left out.
@@ -274,13 +274,13 @@ def baseline_table(
 
 
 def named_answers(rates: pd.DataFrame, task: Evaluation[Any]) -> pd.DataFrame:
-    """Return what `Evaluation.answers` returns, with section, and with the name of each as a metric.
+    """Return what `Evaluation.summed_up` returns, with section, and with the name of each as a metric.
 
     Args:
         rates: The rates of a task, of all models: an item's source is named where there are several.
         task: The evaluation of the task.
     """
-    answers = task.answers(rates)
+    answers = task.summed_up(rates)
     sections = {name: task.sections.get(name, task.stage.task) for name in QUESTIONS}
     sections |= {name: name for name in answers["question"] if name not in QUESTIONS}  # a benchmark
     answers = answers.assign(section=answers["question"].map(sections))

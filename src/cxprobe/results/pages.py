@@ -138,7 +138,7 @@ def _better(first: Sequence[Finding], inputs: ReportInputs, models: ReportModels
     for (one, other), at in better.items():
         named = "; ".join(f"{question} of {', '.join(names)}" for question, names in at.items())
         what = (
-            f"better than {models.label(other)} at {named}"
+            f"better than {models.label(other)} at the {named}"
             if at
             else f"not shown to be better than {models.label(other)}"
         )

@@ -128,7 +128,7 @@ def headline_of_several(findings: Sequence[Finding], label: Callable[[str], str]
         findings: Those of the first page.
         label: Returns the name of a model for people.
     """
-    said, models = [], by_model(findings)
+    said, models = list[str](), by_model(findings)
     for question in ("meaning", "form"):
         of_it = {slug: [one for one in listed if one.question == question] for slug, listed in models.items()}
         known = {slug: sum(one.verdict.style == "found" for one in listed) for slug, listed in of_it.items()}

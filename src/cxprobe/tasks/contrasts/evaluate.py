@@ -60,12 +60,12 @@ class ContrastsEvaluation(Evaluation[ContrastsStage]):
         """Return rates with the verdict on each construction."""
         return with_contrast_verdicts(rates)
 
-    def answers(self, rates: pd.DataFrame) -> pd.DataFrame:
+    def summed_up(self, rates: pd.DataFrame) -> pd.DataFrame:
         """Return what each construction adds, in percent of the control; none where the control has no effect."""
         is_whole = (rates["measure"] == "contrast") & (rates["control_low"] > SMALLEST_CONTROL)
         added = rates[is_whole & (rates["construction"] != ALL)].set_index(["model", "construction"])
         percent = (100 * added["difference"] / added["control"]).rename("number").dropna().reset_index()
-        return super().answers(rates).drop(columns="number").merge(percent, on=["model", "construction"])
+        return super().summed_up(rates).drop(columns="number").merge(percent, on=["model", "construction"])
 
 
 def contrast_responses(margins: pd.DataFrame) -> pd.DataFrame:
