@@ -122,7 +122,12 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
 
 
 def survey_rates(
-    pairs: SurveyedPairs, answers: Mapping[str, pd.DataFrame], members: Sequence[Member], scheme: SchemeName
+    pairs: SurveyedPairs,
+    answers: Mapping[str, pd.DataFrame],
+    members: Sequence[Member],
+    scheme: SchemeName,
+    *,
+    are_all: bool,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the rates of models and baselines on pairs, and the paired differences of every two models.
 
@@ -131,6 +136,8 @@ def survey_rates(
         answers: Model -> the scores of the tokens of all texts (`cxprobe.models.texts.token_table`).
         members: The models, and the baselines, which are asked here.
         scheme: How masked models were asked.
+        are_all: Whether these are all constructions: over fewer, p values would be corrected for what happens to be
+            asked, so that there is no verdict and no p.
 
     Returns:
         Columns of `cxprobe.results.schema.RATES`, each rate beside the best baseline and the control; contrasts of
@@ -147,7 +154,9 @@ def survey_rates(
         comparisons = compare(responses, _FACETS, members, {}, _TESTED)
         compared.append(comparisons[comparisons["compares"] == MODELS])
         rates = with_baselines(rates_of(responses, _FACETS), comparisons)
-        parts.append(with_verdicts(override(rates, [], members), members))
+        judged = override(rates, [], members)
+        judged[HAS_VERDICT] &= are_all
+        parts.append(with_verdicts(judged, members))
     if len(pairs.contrasts):
         of_contrasts = [
             contrast_responses(pair_margins(pairs.contrasts, table)).assign(task="contrasts", model=model)
@@ -157,9 +166,11 @@ def survey_rates(
         comparisons = compare_contrasts(responses, members, {})
         compared.append(comparisons)
         judged = with_contrast_verdicts(with_baselines(rates_of(responses, [BY_CONDITION]), comparisons))
-        judged[HAS_VERDICT] &= judged["n"] >= FEWEST_FRAMES
+        judged[HAS_VERDICT] &= are_all & (judged["n"] >= FEWEST_FRAMES)
         parts.append(with_verdicts(judged, members))
     rates = pd.concat(parts, ignore_index=True)
     differences = pd.concat(compared, ignore_index=True)
+    if not are_all:
+        differences[["p", "p_holm", "detectable"]] = float("nan")
     place = [*GROUP, *differences.columns.intersection([CONDITION])]
     return rates.fillna(dict.fromkeys(facet_columns(rates), "")), differences[[*place, *COMPARISON]]

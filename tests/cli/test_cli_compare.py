@@ -67,8 +67,16 @@ def test_a_file_with_conditions_has_contrasts_and_a_verdict(tmp_path):
     (tmp_path / "mine.tsv").write_text("\n".join(lines) + "\n")
     done = typed("mine.tsv")
     assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("accuracy by sum ")
     assert "less_neutral" in done.stdout
-    assert "verdict on the contrasts: " in done.stdout
+    assert "verdict on the contrasts: none with 3 frames; it takes 16" in done.stdout
+    named = "good\tbad\tframe\tcondition\nThe dogs run.\tThe dogs runs.\t1\tmine\n"
+    (tmp_path / "mine.tsv").write_text(named)
+    done = typed("mine.tsv", "--by", "condition")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("accuracy by per_token ")
+    assert "no contrasts: contrasts need the condition construction; the table has 'mine'" in done.stdout
+    assert done.stdout.splitlines()[-1].split()[0] == "mine"
 
 
 def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
@@ -77,7 +85,11 @@ def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
     head, row = done.stdout.splitlines()[1:3]
     assert head.split() == ["construction", "form", "best", "baseline", "meaning", "less", "control"]
     assert row.startswith("conative ")
-    assert "A verdict takes 16 frames" in done.stdout
+    assert "A verdict needs --all" in done.stdout
+    assert "A verdict on meaning takes 16 frames" in done.stdout
+    rates = pd.read_csv("rates.csv", keep_default_na=False)
+    of_form = rates[(rates["construction"] == "conative-form") & (rates["model"] == "mini-clm")]
+    assert f"form: % of {of_form['n'].max():.0f} pairs" in done.stdout
     assert {*RATES, "condition"} <= {*pd.read_csv("rates.csv")}
 
 

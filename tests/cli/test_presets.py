@@ -11,6 +11,7 @@ from conftest import ROOT
 from cxprobe.cli.init import preset_names, preset_text
 from cxprobe.errors import ParamsError
 from cxprobe.models.checkpoints import PACKAGED
+from cxprobe.models.params import ModelSpec
 from cxprobe.project.params import load_params
 
 PRESETS = ROOT / "presets"
@@ -72,8 +73,9 @@ def test_the_committed_params_are_the_quick_preset():
 
 
 def test_a_model_of_a_package_is_the_same_by_its_short_name_and_in_the_preset():
-    models = load_params(ROOT / "params.yaml", ROOT / "constructions").models
-    assert {slug: models[slug].model_copy(update={"about": spec.about}) for slug, spec in PACKAGED.items()} == PACKAGED
+    models = YAML(typ="safe").load(preset_text("laptop", PRESETS))["models"]
+    named = {slug: ModelSpec.model_validate(models[slug]) for slug in PACKAGED}
+    assert {slug: spec.model_copy(update={"about": PACKAGED[slug].about}) for slug, spec in named.items()} == PACKAGED
 
 
 PARTS = [(name, part) for name in preset_names(PRESETS) for part in load_yaml(PRESETS / f"{name}.yaml").get("only", {})]

@@ -121,6 +121,23 @@ def test_a_file_is_dequantised_once_and_another_file_of_its_name_anew(tmp_path, 
     assert len([folder for folder in cache.iterdir() if folder.is_dir()]) == 2
 
 
+@pytest.mark.parametrize("part", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_converted_file_that_is_changed_or_gone_is_refused_and_without_a_record_all_are_made_anew(
+    tmp_path, cache, part
+):
+    path, _ = write_gguf(tmp_path)
+    expected = log_probs_of(load_language_model("tiny", spec(path, bos="none")), TEXTS)
+    [folder] = (folder for folder in cache.iterdir() if folder.is_dir())
+    content = (folder / part).read_bytes()
+    (folder / part).write_bytes(content[:-64] + bytes(64))
+    assert f"{part} of {folder} is not what was written" in refusal(load_language_model, path)
+    (folder / part).unlink()
+    assert "remove the folder, and it is made again" in refusal(load_language_model, path)
+    (folder / "conversion.json").unlink()
+    again = log_probs_of(load_language_model("tiny", spec(path, bos="none")), TEXTS)
+    np.testing.assert_array_equal(again, expected)
+
+
 def test_a_pin_is_the_digest_of_the_file(tmp_path):
     path, _ = write_gguf(tmp_path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 import typer
 
 from cxprobe.errors import DataError
+from cxprobe.files.reading import printable
 from cxprobe.files.schema import SLUG_PATTERN, suggest
 from cxprobe.models.params import Dtype, SchemeName
 
@@ -98,7 +99,9 @@ def compare(
     every: Annotated[bool, typer.Option("--all", help="All constructions that have contrasts.")] = False,
     frames: Annotated[
         int,
-        typer.Option(min=2, help="Of a construction: how many frames are asked about its meaning; a verdict takes 16."),
+        typer.Option(
+            min=2, help="Of a construction: how many frames are asked about its meaning; a verdict takes 16, and --all."
+        ),
     ] = 3,
     output: Annotated[
         str | None,
@@ -109,9 +112,7 @@ def compare(
     ] = None,
     score: Annotated[
         Literal["sum", "per_token", "per_character", "given_context", "pmi"] | None,
-        typer.Option(
-            help="What is compared, of pairs of a file.", show_default="per_token; sum where there are conditions"
-        ),
+        typer.Option(help="What is compared, of pairs of a file.", show_default="per_token; sum of contrasts"),
     ] = None,
     scheme: SchemeOption = "pll_word_l2r",
     bos: BosOption = None,
@@ -124,7 +125,7 @@ def compare(
     `--all` takes a minute with SmolLM2 on two cores; a line before the start says how long these models take.
     Pairs of a file with the columns frame and condition are contrasts too, see docs/verdicts.md.
     """
-    from cxprobe.files.texts import read_texts, refuse_unwritable, require_texts, write_table_as
+    from cxprobe.files.texts import read_pair_table, read_texts, refuse_unwritable, write_table_as
 
     if output is not None:
         refuse_unwritable(output)
@@ -137,10 +138,7 @@ def compare(
     if scores and (not is_file or score):
         raise DataError("--scores goes with a file of pairs, and without --score")
     if is_file:
-        pairs = read_texts(what)
-        if "good" not in pairs:
-            pairs = pairs.rename(columns={"sentence_good": "good", "sentence_bad": "bad"})
-        require_texts(pairs, ["good", "bad"], what)
+        pairs = read_pair_table(what)
         if lacking := [name for name in by or [] if name not in pairs]:
             raise DataError(f"{what}: there is no column '{lacking[0]}'{suggest(lacking[0], list(pairs.columns))}")
         if output is not None:
@@ -178,12 +176,12 @@ def compare(
     for lm in lms:
         survey.measure(lm)
         rates = survey.rates()
-        _print_model(rates, lm.name, stream)
+        _print_model(rates, lm.name, survey.are_all, stream)
         if output not in (None, "-"):
             write_table_as(rates, output)
     if len(lms) > 1:
         _print_differences(survey.differences(), stream)
-    _print_legend(rates, frames, stream)
+    _print_legend(rates, survey.are_all, stream)
     if output == "-":
         write_table_as(rates, output)
 
@@ -257,18 +255,22 @@ def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: Te
     from cxprobe.results.words import with_interval
 
     def say(table: "pd.DataFrame") -> None:
-        print(table.to_string(index=False, float_format="{:.3f}".format), file=stream)
+        shown = table.map(lambda cell: printable(cell) if isinstance(cell, str) else cell).rename(columns=printable)
+        print(shown.to_string(index=False, float_format="{:.3f}".format), file=stream)
 
-    rates = {"accuracy": result.accuracy, "right in both orders": result.both_orders}
+    rates = {f"accuracy by {result.score}": result.accuracy, "right in both orders": result.both_orders}
     for what, rate in rates.items():
         if rate is not None:
-            basis = f", {result.clustering}" if what == "accuracy" else ""
+            basis = f", {result.clustering}" if rate is result.accuracy else ""
             print(f"{what} {with_interval(rate, digits='.3f', factor=1)}, n = {rate.n}{basis}", file=stream)
     if result.reservation:
         print(result.reservation, file=stream)
-    if {"frame", "condition"} <= {*result.table}:
-        say(result.contrasts())
-        print(f"verdict on the contrasts: {result.verdict}", file=stream)
+    if "condition" in result.table:
+        try:
+            say(result.contrasts())
+            print(f"verdict on the contrasts: {result.verdict}", file=stream)
+        except DataError as fault:
+            print(f"no contrasts: {fault}", file=stream)
     if by:
         say(result.by(*by))
 
@@ -276,7 +278,7 @@ def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: Te
 _HEAD = ("construction", "form", "best baseline", "meaning", "less", "control")
 
 
-def _print_model(rates: "pd.DataFrame", model: str, stream: TextIO) -> None:
+def _print_model(rates: "pd.DataFrame", model: str, are_all: bool, stream: TextIO) -> None:
     """Print the rates of constructions of a model."""
     from cxprobe.results.findings import estimate_of
     from cxprobe.results.rates import divided_by
@@ -295,7 +297,7 @@ def _print_model(rates: "pd.DataFrame", model: str, stream: TextIO) -> None:
         cells = ["", "", "", "", ""]
         if form := at.get((model, f"{name}-form", "", "accuracy")) or at.get((model, name, "", "accuracy")):
             best = at.get((form["baseline"], form["construction"], "", "accuracy"))
-            cells[0] = f"{with_interval(estimate_of(form))} {VERDICTS[form['verdict']].sign}"
+            cells[0] = f"{with_interval(estimate_of(form))} {VERDICTS[form['verdict']].sign if are_all else ''}"
             cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
         if meaning := at.get((model, name, "construction", "contrast")):
             less = at[model, name, f"less_{meaning['baseline']}", "contrast"]
@@ -327,37 +329,46 @@ def _print_differences(differences: "pd.DataFrame", stream: TextIO) -> None:
             form = at.get(("pairs", f"{name}-form", "")) or at.get(("pairs", name, ""))
             cells = ["", "", "", "", ""]
             if form:
-                cells[:2] = with_interval(estimate_of(form, "difference"), digits="+.0f"), f"{form['p_holm']:.3f}"
+                cells[:2] = with_interval(estimate_of(form, "difference"), digits="+.0f"), _p(form)
             if meaning := at.get(("contrasts", name, "construction")):
                 less = at["contrasts", name, "less_neutral"]
                 nats = [
                     with_interval(estimate_of(one, "difference"), digits="+.2f", factor=1) for one in (meaning, less)
                 ]
-                cells[2:] = nats[0], f"{meaning['p_holm']:.3f}", nats[1]
+                cells[2:] = nats[0], _p(meaning), nats[1]
             lines.append((name, *cells))
         print(f"{first} less {second}, on the same items (p: Holm over constructions):", file=stream)
         print_table(lines, texts=1, stream=stream)
 
 
-def _print_legend(rates: "pd.DataFrame", frames: int, stream: TextIO) -> None:
-    """Print how the tables are read."""
-    from cxprobe.results.verdict import FEWEST_FRAMES, VERDICTS
-    from cxprobe.survey import ITEMS_OF_FORM
+def _p(row: Mapping[Any, Any]) -> str:
+    """Return the corrected p of a difference; "" where there is none."""
+    return f"{row['p_holm']:.3f}" if row["p_holm"] >= 0 else ""
 
-    of_form = {*rates.loc[(rates["task"] == "pairs") & (rates["measure"] == "accuracy"), "verdict"]}
+
+def _print_legend(rates: "pd.DataFrame", are_all: bool, stream: TextIO) -> None:
+    """Print how the tables are read."""
+    from cxprobe.results.rates import divided_by
+    from cxprobe.results.verdict import FEWEST_FRAMES, VERDICTS
+
+    of_form = divided_by(rates[(rates["task"] == "pairs") & (rates["measure"] == "accuracy")])
     units = rates.loc[rates["measure"] == "contrast", "n"]
     asked = ", ".join(f"{n:g}" for n in sorted(units.unique())) or "no"
-    known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in of_form)
+    known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in {*of_form["verdict"]})
+    pairs = ", ".join(map(str, sorted(of_form["n"].unique()))) or "no"
     print(
-        f"\nform: % of the pairs of {ITEMS_OF_FORM * frames} items that are right, chance 50 [95 % interval]\n"
-        f"  {known}; not corrected for the number of constructions\n"
-        f"meaning: nats toward what the construction means, preferences cancelled, {asked} frames\n"
-        "less: meaning less that of a neutral sentence, or of the same words without the construction: the nearer\n"
+        f"\nform: % of {pairs} pairs that are right, chance 50 [95 % interval]",
+        *[f"  {known}; corrected over all constructions"] * are_all,
+        f"meaning: nats toward what the construction means, preferences cancelled, {asked} frames",
+        "less: meaning less that of a neutral sentence, or of the same words without the construction: the nearer",
         "control: the same where the meaning is said in plain words",
+        sep="\n",
         file=stream,
     )
+    if not are_all:
+        print("A verdict needs --all, since it is corrected over all constructions; so does p", file=stream)
     if (units < FEWEST_FRAMES).any():
-        print(f"A verdict takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}", file=stream)
+        print(f"A verdict on meaning takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}", file=stream)
 
 
 def print_table(lines: Sequence[Sequence[str]], texts: int, stream: TextIO | None = None) -> None:
