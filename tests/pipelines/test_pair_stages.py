@@ -134,7 +134,8 @@ def outcomes(tmp_path_factory):
             always, knows = (Path("data/ask_pairs") / llm / inside for llm in LLMS)
             table = read_table(always / "replies.parquet")
             write_table(table.assign(reply=table["gold"]), knows / "replies.parquet")
-            (knows / "model.json").write_bytes((always / "model.json").read_bytes())
+        always, knows = (Path("data/ask_pairs") / llm / "model.json" for llm in LLMS)
+        knows.write_bytes(always.read_bytes())
         yield done | {"evaluate": run("evaluate")}
 
 
@@ -147,6 +148,14 @@ def test_pairs_and_benchmarks_are_made_and_counted(outcomes):
     counts = outcomes["make"].counts
     assert counts["pairs"] == len(pairs) == pairs["id"].nunique() == 64
     assert (counts["others.pairs"], counts["others.identical"], counts["cells_not_filled"]) == (5, 0, 0)
+
+
+def test_pairs_of_a_benchmark_that_no_rate_counts_are_named_with_their_number(outcomes):
+    left_out = outcomes["evaluate"].tables["tables/left_out"].drop(columns=["right", "wrong"])
+    reason = "'herself' is right and 'himself' is wrong in all 2 pairs"
+    assert left_out.to_dict("records") == [
+        {"construction": "binding", "group": "one", "n": 2, "reason": reason, "source": "others"}
+    ]
 
 
 def test_every_member_of_a_panel_is_measured_as_one_item(outcomes):

@@ -1,9 +1,11 @@
 """Plots and sentences: every verdict has one, and what a picture shows is what the rates say."""
 
 from dataclasses import asdict
+from io import StringIO
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
+import matplotlib as mpl
 import pandas as pd
 import pytest
 
@@ -155,3 +157,13 @@ def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():
             assert line.get_xdata().tolist() == [1e3, 1e6, 1e9]
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["ab", "cd"]
+
+
+def test_dollar_signs_in_names_are_no_formula():
+    name, drawn = r"X $\frac{ $", StringIO()
+    assert name in as_svg(overview([found()], {"toy": f"{name}\n{name}"}))
+    table = pd.DataFrame({"size": [1e3, 1e6], "place": name, "kind": name, "share": 0.5, "low": 0.4, "high": 0.6})
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        curves(table, name, x="size", panels="place", colours="kind", value="share").savefig(drawn, format="svg")
+    assert drawn.getvalue().count(name) == 3
+    assert "<tspan" in drawn.getvalue()  # the powers of ten on its axis are formulas

@@ -21,7 +21,7 @@ from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
-from cxprobe.files.writing import digest, read_json, write_json
+from cxprobe.files.writing import digest, read_json, removed_if_not_whole, write_json
 from cxprobe.models.checkpoints import OF_THE_HUB, Source, check_digest, is_gguf, loaded_files, path_of
 from cxprobe.models.params import ModelSpec
 
@@ -321,7 +321,8 @@ def _convert(source: Source, file: Path, folder: Path) -> None:
             model = type(read)(read.config)
         model.load_state_dict(read.state_dict(), assign=True)
         model.tie_weights()
-    model.save_pretrained(partial)
-    tokenizer.save_pretrained(partial)
-    write_json({"rounding": rounding, "sha256": _digests(partial)}, partial / _RECORD)
-    partial.rename(folder)
+    with removed_if_not_whole(partial, folder):
+        model.save_pretrained(partial)
+        tokenizer.save_pretrained(partial)
+        write_json({"rounding": rounding, "sha256": _digests(partial)}, partial / _RECORD)
+        partial.rename(folder)

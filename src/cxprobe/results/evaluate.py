@@ -227,7 +227,7 @@ def _in_order(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFrame:
 
 def _print_rates(rates: pd.DataFrame) -> None:
     """Print the deciding shares of single constructions, so that they are known before the report is made."""
-    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)
+    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
     shown = rates[rates["decides"] & is_share & (rates["construction"] != ALL)]
     shown = shown.assign(
         items=part_names(shown, ["construction", "source", "measure"]),

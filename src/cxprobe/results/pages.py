@@ -263,6 +263,8 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
         table = inputs.table(path)
         if table.empty:
             continue
+        if column == "construction":  # groups of a benchmark may have the name of one
+            table = table[~table["source"].isin([*getattr(inputs.sections[name].of_task, "benchmarks", ())])]
         named = [column] if column == "construction" else ["first", "second"]
         folders = table.assign(construction=table["construction"].map(inputs.sections[name].construction_of))
         is_mock = table[["first", "second"]].isin(models.mocks).any(axis=1)

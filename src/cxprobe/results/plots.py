@@ -46,6 +46,7 @@ _OF_PAGE = {TEXT: "text", SOFT: "soft", LINE: "line", BAND: "band", "#00694b": "
 _OF_PAGE |= {"#9b1c31": "bad", "#ffffff": "ground"}
 _STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: small, sharp, and found by a search
+    "text.parse_math": False,  # two dollar signs in the name of a construction are no formula
     "font.family": "sans-serif",
     "font.sans-serif": ["Helvetica", "Arial", "DejaVu Sans"],
     "font.size": 10,
@@ -447,15 +448,16 @@ def curves(
         axes.tick_params(which="both", labelsize=8, labelbottom=is_lowest, labelleft=column == 0)
         axes.set_xlabel(_readable(x) if is_lowest else "", fontsize=8)
         axes.set_ylabel("" if column else _readable(value), fontsize=8)
-        axes.set_title(headings[number], fontsize=9)
-    figure.suptitle(_within(title, width / TITLE), fontsize=11)
+        axes.set_title(headings[number], fontsize=9, parse_math=False)
+    figure.suptitle(_within(title, width / TITLE), fontsize=11, parse_math=False)
     legend: dict[str, Any] = {}
     for axes in figure.axes:
         handles, labels = axes.get_legend_handles_labels()
         legend |= dict(zip(labels, handles, strict=True))
     columns = max(1, min(columns + 1, int(width / (0.6 + HEADING * max(map(len, legend))))))
     how: Any = {"ncols": columns, "frameon": False, "fontsize": 8}
-    figure.legend(legend.values(), legend.keys(), loc="outside lower center", **how)
+    for text in figure.legend(legend.values(), legend.keys(), loc="outside lower center", **how).get_texts():
+        text.set_parse_math(False)
     return figure
 
 

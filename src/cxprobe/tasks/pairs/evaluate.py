@@ -28,7 +28,7 @@ from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, HAS_VERDICT, KEYS, OF_D
 from cxprobe.results.words import cell
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, UNIT, cluster_columns, credits_of_margins, difference_by
-from cxprobe.tasks.pairs.balance import with_balance
+from cxprobe.tasks.pairs.balance import unbalanced_cells, with_balance
 from cxprobe.tasks.pairs.params import AskedPairs, EvaluatePairs, PairsStage
 from cxprobe.tasks.pairs.sources import OWN_PAIRS, first_items, folder_of, read_sources
 
@@ -63,6 +63,7 @@ FACETS = (
     Facet(["noun_type"], where="decides and noun_type not in ['', 'none']", in_git=False),
     Facet(["scheme", "score"], where="not deciding", in_git=False),
 )
+LEFT_OUT = "tables/left_out"
 MEANING = "all pairs of meaning"
 PEOPLE = "people (majority)"  # whose published answers stand among the models
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
@@ -496,7 +497,9 @@ class PairsEvaluation(Evaluation[PairsStage]):
                 continue
             if member.is_asked:
                 read = read_replies(shown, read_table(folder / folder_of(source) / "replies.parquet"))
-                parts += [pair_responses(evaluate_replies(shown, read, how)), reply_responses(read)]
+                decided = evaluate_replies(shown, read, how)
+                parts += [pair_responses(decided)] if len(decided) else []  # perhaps no reply has an answer
+                parts.append(reply_responses(read))
             else:
                 parts.append(pair_responses(decide_pairs(shown, read_pair_answers(folder / folder_of(source)), how)))
         return pd.concat(parts, ignore_index=True) if parts else None
@@ -515,8 +518,12 @@ class PairsEvaluation(Evaluation[PairsStage]):
         return override(rates, meaning, task_members(self.stage.params))
 
     def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
-        """Return rates beside published ones."""
+        """Return rates beside published ones, and what rates of benchmarks leave out, which is printed too."""
+        cells = [unbalanced_cells(self.made[name]).assign(source=name) for name in self.section.benchmarks]
+        tables = {LEFT_OUT: pd.concat(cells, ignore_index=True)} if cells else {}
+        for row in tables[LEFT_OUT].to_dict("records") if cells else ():
+            print(f"{row['source']}: the rates of {row['construction']} leave out {row['n']:,} pairs: {row['reason']}")
         if self.own.empty:
-            return {}
+            return tables
         published = [pd.read_csv(self.stage.use(path), sep="\t") for path in PUBLISHED]
-        return {"tables/beside_published": pairs_beside_published(rates, *published)}
+        return {**tables, "tables/beside_published": pairs_beside_published(rates, *published)}
