@@ -19,8 +19,6 @@ from cxprobe.models.params import Member, Series, series_of
 from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.findings import QUESTIONS, estimate_of, findings_in, lead_findings
 from cxprobe.results.params import TaskParams, task_members
-from cxprobe.results.plots import Mark, dots, overview
-from cxprobe.results.plots import curves as plot_curves
 from cxprobe.results.rates import ALL, Facet, columns_of, rates_of, with_all
 from cxprobe.results.schema import HAS_VERDICT, MEASURES, facet_columns, write_rates, write_responses
 from cxprobe.results.sentences import in_sum
@@ -348,6 +346,8 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
         task: The evaluation of the task.
         models: The models.
     """
+    from cxprobe.results.plots import overview  # matplotlib takes a second to import
+
     written, answers = with_blanks(rates), named_answers(rates, task)
     found = list(findings_in(rates, task.stage.params.construction_of))
     for model, rows in rates.groupby("model", sort=False):
@@ -413,16 +413,18 @@ def series_runs(rates: pd.DataFrame, task: Evaluation[Any], series: Mapping[str,
         task: The evaluation of the task.
         series: Name -> models that differ in one quantity.
     """
+    from cxprobe.results.plots import curves  # matplotlib takes a second to import
+
     answers = named_answers(rates, task)
     for name, one in series.items():
         rows = answers[answers["model"].isin(one.models)]
         if rows.empty:
             continue
         steps = rows.assign(step=rows["model"].map(one.models).round().astype(int)).sort_values("step")
-        curves: dict[str, list[tuple[int, float]]] = {}
+        values: dict[str, list[tuple[int, float]]] = {}
         for step, of_step in steps.groupby("step"):
             for metric, value in metrics_of(of_step).items():
-                curves.setdefault(metric, []).append((int(str(step)), value))
+                values.setdefault(metric, []).append((int(str(step)), value))
         drawn = steps.assign(low=steps["number"], high=steps["number"])
         how: Any = {"x": "step", "panels": "section", "colours": "construction", "value": "number"}
         run = _run(
@@ -431,9 +433,9 @@ def series_runs(rates: pd.DataFrame, task: Evaluation[Any], series: Mapping[str,
             ModelFacts(name, "series", None, ", ".join(steps["model"].unique())),
             int(rows["n"].sum()),
             metrics={},
-            series=dict([*curves.items()][:MOST_METRICS]),
+            series=dict([*values.items()][:MOST_METRICS]),
             tables={"rates": with_blanks(steps)},
-            figures={PICTURE: plot_curves(drawn, f"{name}: percent by {one.axis}", **how, chance=None, shares=False)},
+            figures={PICTURE: curves(drawn, f"{name}: percent by {one.axis}", **how, chance=None, shares=False)},
             about=f"{_ABOUT['series']}\n\n{task.says} {_READ}",
         )
         yield run
@@ -449,6 +451,8 @@ def _run(task: Evaluation[Any], model: str, facts: ModelFacts, items: int, **mor
 
 def _pictured(rates: pd.DataFrame) -> dict[str, Any]:
     """Return the picture of rates that are shares, by measure; none where none is, or has an interval."""
+    from cxprobe.results.plots import Mark, dots  # matplotlib takes a second to import
+
     is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)  # the axis is one of shares
     named = ["name"] if "name" in rates else ["construction", "source", *facet_columns(rates)]
     marks = []
