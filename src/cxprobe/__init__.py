@@ -33,6 +33,7 @@ __all__ = [
     "CxprobeError",
     "Encoder",
     "LanguageModel",
+    "Survey",
     "baselines_on",
     "compare_constructions",
     "compare_scores",

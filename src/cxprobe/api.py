@@ -22,6 +22,7 @@ from functools import cached_property
 from itertools import product
 from math import log, nan
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from cxprobe.results.plots import Picture
 
 _NGRAMS = bundled_files() / "models" / "mini-ngrams"
+_TRIED = 8  # texts of a trial
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
 _OF_SCORES = ("good_score", "bad_score", "margin")
 _OF_RATES = ("accuracy", "low", "high", "n", "ties")
@@ -629,28 +631,90 @@ def compare_constructions(
         >>> sorted(rates["construction"].unique())
         ['conative', 'conative-form']
     """
-    if frames < 2:
-        raise DataError(f"frames is {frames}; an interval takes two frames at least")
-    every = _constructions(folder)
-    known = survey.surveyed_constructions(every)
-    wanted = known if constructions is None else constructions
-    names = [wanted] if isinstance(wanted, str) else [*wanted]
     lms = [models] if isinstance(models, LanguageModel) else [*models]
-    for what, given in {"model": lms, "construction": names}.items():
-        if not given:
-            raise DataError(f"there is no {what}; give one at least")
-    pairs = survey.survey_pairs(names, every, _people_beside(every), frames)
-    listed = pairs.listed
-    texts = list(dict.fromkeys(member_texts(listed)))
-    answers: dict[str, pd.DataFrame] = {}
+    surveyed = Survey(lms, constructions, frames=frames, scheme=scheme, bos=bos, folder=folder)
     for lm in lms:
-        if lm.name in answers:
-            raise DataError(f"the model {lm.name} is there twice; give each once")
-        check_scored(lm._with(bos), listed, [survey.SCORE_OF_FORM])
-        answers[lm.name] = token_table(lm._token_scores(texts, scheme, bos))
-    asked = [Member(name, ModelSpec(name=name, revision=None, sha256=None, dtype="float32"), name) for name in answers]
-    members = [*asked, *survey.simple_baselines(_NGRAMS)]
-    return survey.survey_rates(pairs, answers, members, scheme, are_all={*known} <= {*names})
+        surveyed.measure(lm)
+    return surveyed.rates()
+
+
+class Survey:
+    """The form and the meaning of constructions, asked of models one after the other.
+
+    Example:
+        >>> import cxprobe
+        >>> lms = [cxprobe.load("mini-clm"), cxprobe.load("taught-clm")]
+        >>> survey = cxprobe.Survey(lms, ["conative"], frames=2)
+        >>> for lm in lms:
+        ...     survey.measure(lm)
+        >>> sorted(survey.differences()["task"].unique())
+        ['contrasts', 'pairs']
+    """
+
+    def __init__(
+        self,
+        models: Sequence[LanguageModel],
+        constructions: Sequence[str] | str | None = None,
+        *,
+        frames: int = 3,
+        scheme: SchemeName = "pll_word_l2r",
+        bos: Bos | None = None,
+        folder: str | Path | None = None,
+    ) -> None:
+        """Read what is asked, and check that every model can be asked, by a short trial of each.
+
+        The arguments and errors are those of `compare_constructions`.
+        """
+        if frames < 2:
+            raise DataError(f"frames is {frames}; an interval takes two frames at least")
+        every = _constructions(folder)
+        asked = survey.surveyed_constructions(every)
+        wanted = asked if constructions is None else constructions
+        names = [wanted] if isinstance(wanted, str) else [*wanted]
+        for what, given in {"model": models, "construction": names}.items():
+            if not given:
+                raise DataError(f"there is no {what}; give one at least")
+        self.are_all = {*asked} <= {*names}
+        """Whether these are all constructions: of fewer there are no verdicts."""
+        self._pairs = survey.survey_pairs(names, every, _people_beside(every), frames)
+        listed = self._pairs.listed
+        self._texts = list(dict.fromkeys(member_texts(listed)))
+        self._how, self._answers = (scheme, bos), dict[str, pd.DataFrame]()
+        self.seconds: float = 0
+        """How long all models take, as far as the trial tells."""
+        known = set[str]()
+        for lm in models:
+            if lm.name in known:
+                raise DataError(f"the model {lm.name} is there twice; give each once")
+            known.add(lm.name)
+            check_scored(lm._with(bos), listed, [survey.SCORE_OF_FORM])
+            tried = self._texts[:: max(1, len(self._texts) // _TRIED)]
+            began = perf_counter()
+            lm._token_scores(tried, scheme, bos)
+            self.seconds += (perf_counter() - began) * sum(map(len, self._texts)) / sum(map(len, tried))
+
+    def measure(self, model: LanguageModel) -> None:
+        """Ask one of the models."""
+        self._answers[model.name] = token_table(model._token_scores(self._texts, *self._how))
+
+    def rates(self) -> pd.DataFrame:
+        """Return the rates of what was measured, see `compare_constructions`."""
+        return self._evaluated()[0]
+
+    def differences(self) -> pd.DataFrame:
+        """Return the paired differences of every two models that were measured, first less second.
+
+        Returns:
+            Columns of `cxprobe.results.comparisons.COMPARISON`, with the construction and the condition: of pairs of
+            form in shares, of contrasts in nats; p_holm is corrected over the constructions of the two models.
+        """
+        return self._evaluated()[1]
+
+    def _evaluated(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        specs = {name: ModelSpec(name=name, revision=None, sha256=None, dtype="float32") for name in self._answers}
+        asked = [Member(name, spec, name) for name, spec in specs.items()]
+        members = [*asked, *survey.simple_baselines(_NGRAMS)]
+        return survey.survey_rates(self._pairs, self._answers, members, self._how[0], are_all=self.are_all)
 
 
 def baselines_on(

@@ -93,6 +93,24 @@ def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
     assert {*RATES, "condition"} <= {*pd.read_csv("rates.csv")}
 
 
+def test_two_models_have_a_table_each_and_one_of_their_differences_and_the_rates_are_written(tmp_path):
+    done = typed("conative", "--frames", "2", "-o", "rates.csv", "--model", "taught-clm")
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    titles = [line for line in lines if line.endswith(":")]
+    said = "taught-clm less mini-clm, on the same items (p: Holm over constructions):"
+    assert titles == ["taught-clm:", "mini-clm:", said]
+    assert "minutes, as a short trial tells" in done.stderr
+    assert {"taught-clm", "mini-clm"} <= {*pd.read_csv("rates.csv")["model"]}
+
+
+def test_a_second_model_that_cannot_be_loaded_is_told_before_the_first_is_measured(monkeypatch):
+    monkeypatch.setattr(cxprobe.Survey, "measure", lambda *_: pytest.fail("it was measured"))
+    done = CliRunner().invoke(app, ["compare", "conative", "--model", "mini-clm", "--model", "./nowhere"])
+    assert isinstance(done.exception, SystemExit)
+    assert "nowhere" in done.stderr
+
+
 def test_what_cannot_be_compared_is_told_before_pytorch_is_loaded(tmp_path):
     (tmp_path / "mine.tsv").write_text("right\tbad\na\tb\n")
     faults = {

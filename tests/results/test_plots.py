@@ -15,7 +15,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.errors import DataError
 from cxprobe.results.findings import Baseline, Finding, lead_findings
 from cxprobe.results.plots import as_svg, curves, overview, row_names
-from cxprobe.results.sentences import headline, in_sum, sentence
+from cxprobe.results.sentences import headline, headline_of_several, in_sum, sentence
 from cxprobe.results.verdict import EVERY_VERDICT, SIGNS
 from cxprobe.stats import Estimate
 
@@ -75,10 +75,29 @@ def test_the_counts_of_the_heading_are_those_of_the_paragraph():
     )
 
 
-def test_the_picture_has_a_row_a_construction_and_a_panel_a_question_and_model():
-    leads = [found(), found("too_wide", "other"), found("does_not", model="n")]
+def test_several_models_have_one_heading_that_names_the_ones_that_know_the_most():
+    leads = [found(), found("too_wide", "other"), found("does_not", model="n"), found("above_chance", question="form")]
+    assert headline_of_several(leads, str.upper) == (
+        "Of 2 models M knows the meaning of the most constructions (1 of 2), and none knows the form of any of 1."
+    )
+    tied = headline_of_several([found(), found(model="n")], str)
+    assert tied == "Of 2 models m and n know the meaning of the most constructions (1 of 1)."
+
+
+def test_of_several_models_the_picture_is_a_matrix_with_a_dash_where_one_was_not_asked():
+    leads = [found(), found("too_wide", "other"), found("does_not", model="n"), found(question="form", model="n")]
+    for narrow, names in ((False, ["Toy", "Other"]), (True, ["Toy"])):
+        form, meaning = overview(leads, NAMES, narrow=narrow).axes
+        assert [form.get_title(loc="left"), meaning.get_title(loc="left")] == ["form", "meaning"]
+        assert [label.get_text() for label in meaning.get_xticklabels()] == ["m", "n"]
+        assert [label.get_text() for label in form.get_yticklabels()] == names
+        assert [one.get_text() for one in meaning.texts] == ["98", "98", "98", "–"]
+
+
+def test_the_picture_of_a_model_has_a_row_a_construction_and_a_panel_a_question():
+    leads = [found(), found("too_wide", "other")]
     figure = overview(leads, NAMES, link=lambda one: f"{one.construction}.html")
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["meaning\nm", "meaning\nn"]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["meaning"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["Toy", "Other"]
     root = ElementTree.fromstring(as_svg(figure))
     links = {one.attrib["{http://www.w3.org/1999/xlink}href"] for one in root.iter("{http://www.w3.org/2000/svg}a")}

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
@@ -122,8 +122,8 @@ def compare(
 ) -> None:
     """Say what a model expects: of the form and meaning of constructions, or in how many pairs of a file it is right.
 
-    `--all` takes a minute with SmolLM2 on two cores. Pairs of a file with the columns frame and condition are
-    contrasts too, see docs/verdicts.md.
+    `--all` takes a minute with SmolLM2 on two cores; a line before the start says how long these models take.
+    Pairs of a file with the columns frame and condition are contrasts too, see docs/verdicts.md.
     """
     from cxprobe.files.texts import read_pair_table, read_texts, refuse_unwritable, write_table_as
 
@@ -149,16 +149,18 @@ def compare(
         folder = _constructions_of(what)
     import pandas as pd
 
-    from cxprobe import compare_constructions, compare_scores, load  # PyTorch, after what is asked about has been read
-    from cxprobe.survey import surveyed_constructions
+    from cxprobe import Survey, compare_scores, load  # PyTorch, after what is asked about has been read
 
     model = model or []
-    lms = (load(name, revision=revision, dtype=dtype, device=device) for name in model)
+    # All of them, since one that cannot be loaded must not cost the work on another.
+    lms = [load(name, revision=revision, dtype=dtype, device=device) for name in model]
     if scores:
         result = compare_scores(pairs, read_texts(scores))
         _print_comparison(result, by, stream)
-        written = result.table
-    elif is_file:
+        if output is not None:
+            write_table_as(result.table, output)
+        return
+    if is_file:
         tables = []
         for lm in lms:
             result = lm.compare(pairs, score=score, scheme=scheme, bos=bos)
@@ -166,13 +168,22 @@ def compare(
                 print(f"{lm.name}:", file=stream)
             _print_comparison(result, by, stream)
             tables.append(result.table.assign(model=lm.name) if len(model) > 1 else result.table)
-        written = pd.concat(tables, ignore_index=True)
-    else:
-        names = [what] if what else None
-        written = compare_constructions([*lms], names, frames=frames, scheme=scheme, bos=bos, folder=folder)
-        _print_constructions(written, model, every or surveyed_constructions(folder) == [what], stream)
-    if output is not None:
-        write_table_as(written, output)
+        if output is not None:
+            write_table_as(pd.concat(tables, ignore_index=True), output)
+        return
+    survey = Survey(lms, [what] if what else None, frames=frames, scheme=scheme, bos=bos, folder=folder)
+    print(f"about {survey.seconds / 60:.1f} minutes, as a short trial tells", file=sys.stderr)
+    for lm in lms:
+        survey.measure(lm)
+        rates = survey.rates()
+        _print_model(rates, lm.name, survey.are_all, stream)
+        if output not in (None, "-"):
+            write_table_as(rates, output)
+    if len(lms) > 1:
+        _print_differences(survey.differences(), stream)
+    _print_legend(rates, survey.are_all, stream)
+    if output == "-":
+        write_table_as(rates, output)
 
 
 def evaluate(
@@ -267,11 +278,11 @@ def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: Te
 _HEAD = ("construction", "form", "best baseline", "meaning", "less", "control")
 
 
-def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], are_all: bool, stream: TextIO) -> None:
-    """Print the rates of constructions, a table a model, and how to read them."""
+def _print_model(rates: "pd.DataFrame", model: str, are_all: bool, stream: TextIO) -> None:
+    """Print the rates of constructions of a model."""
     from cxprobe.results.findings import estimate_of
     from cxprobe.results.rates import divided_by
-    from cxprobe.results.verdict import BESIDE_CONTROL, FEWEST_FRAMES, VERDICTS
+    from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
     from cxprobe.results.words import with_interval
 
     undivided = divided_by(rates), divided_by(rates, "condition")
@@ -280,50 +291,84 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], are_all: 
         for table in undivided
         for row in table.to_dict("records")
     }
-    signs, said, numbers = set[str](), list[str](), set[int]()
-    for model in models:
-        lines: list[Sequence[str]] = [_HEAD]
-        above = []
-        for name in dict.fromkeys(rates["construction"].str.removesuffix("-form")):
+    lines: list[Sequence[str]] = [_HEAD]
+    above = []
+    for name in dict.fromkeys(rates["construction"].str.removesuffix("-form")):
+        cells = ["", "", "", "", ""]
+        if form := at.get((model, f"{name}-form", "", "accuracy")) or at.get((model, name, "", "accuracy")):
+            best = at.get((form["baseline"], form["construction"], "", "accuracy"))
+            cells[0] = f"{with_interval(estimate_of(form))} {VERDICTS[form['verdict']].sign if are_all else ''}"
+            cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
+        if meaning := at.get((model, name, "construction", "contrast")):
+            less = at[model, name, f"less_{meaning['baseline']}", "contrast"]
+            contrasts = [estimate_of(row) for row in (meaning, less, at[model, name, "control", "contrast"])]
+            nats = [with_interval(one, digits=".2f", factor=1) for one in contrasts]
+            cells[2:] = [re.sub(r"\b0\.", ".", one) for one in nats]
+            cells[3] += f" {meaning['baseline']}"
+            if min(one.low for one in contrasts) > 0:
+                above.append(name)
+            if verdict := at[model, name, "construction", "above_zero"]["verdict"]:
+                cells.append(BESIDE_CONTROL[verdict].words)
+        lines.append((name, *cells))
+    print(f"{model}:", file=stream)
+    print_table(lines, texts=len(_HEAD), stream=stream)
+    said = f"the intervals of meaning, less and control are above 0 in: {', '.join(above) or 'none'}\n"
+    print(f"{model}: {said}", file=stream, flush=True)
+
+
+def _print_differences(differences: "pd.DataFrame", stream: TextIO) -> None:
+    """Print the paired differences of every two models, with the p values of Holm."""
+    from cxprobe.results.findings import estimate_of
+    from cxprobe.results.words import with_interval
+
+    rows = differences.fillna({"condition": ""}) if "condition" in differences else differences.assign(condition="")
+    for (first, second), of_two in rows.groupby(["first", "second"], sort=False):
+        lines: list[Sequence[str]] = [("construction", "form", "p", "meaning", "p", "less neutral")]
+        at = {(row["task"], row["construction"], row["condition"]): row for row in of_two.to_dict("records")}
+        for name in dict.fromkeys(of_two["construction"].str.removesuffix("-form")):
+            form = at.get(("pairs", f"{name}-form", "")) or at.get(("pairs", name, ""))
             cells = ["", "", "", "", ""]
-            if form := at.get((model, f"{name}-form", "", "accuracy")) or at.get((model, name, "", "accuracy")):
-                best = at.get((form["baseline"], form["construction"], "", "accuracy"))
-                cells[0] = f"{with_interval(estimate_of(form))} {VERDICTS[form['verdict']].sign if are_all else ''}"
-                cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
-                signs.add(form["verdict"])
-                numbers.add(int(form["n"]))
-            if meaning := at.get((model, name, "construction", "contrast")):
-                less = at[model, name, f"less_{meaning['baseline']}", "contrast"]
-                contrasts = [estimate_of(row) for row in (meaning, less, at[model, name, "control", "contrast"])]
-                nats = [with_interval(one, digits=".2f", factor=1) for one in contrasts]
-                cells[2:] = [re.sub(r"\b0\.", ".", one) for one in nats]
-                cells[3] += f" {meaning['baseline']}"
-                if min(one.low for one in contrasts) > 0:
-                    above.append(name)
-                if verdict := at[model, name, "construction", "above_zero"]["verdict"]:
-                    cells.append(BESIDE_CONTROL[verdict].words)
+            if form:
+                cells[:2] = with_interval(estimate_of(form, "difference"), digits="+.0f"), _p(form)
+            if meaning := at.get(("contrasts", name, "construction")):
+                less = at["contrasts", name, "less_neutral"]
+                nats = [
+                    with_interval(estimate_of(one, "difference"), digits="+.2f", factor=1) for one in (meaning, less)
+                ]
+                cells[2:] = nats[0], _p(meaning), nats[1]
             lines.append((name, *cells))
-        print(f"{model}:", file=stream)
-        print_table(lines, texts=len(_HEAD), stream=stream)
-        said.append(f"{model}: the intervals of meaning, less and control are above 0 in: {', '.join(above) or 'none'}")
+        print(f"{first} less {second}, on the same items (p: Holm over constructions):", file=stream)
+        print_table(lines, texts=1, stream=stream)
+
+
+def _p(row: Mapping[Any, Any]) -> str:
+    """Return the corrected p of a difference; "" where there is none."""
+    return f"{row['p_holm']:.3f}" if row["p_holm"] >= 0 else ""
+
+
+def _print_legend(rates: "pd.DataFrame", are_all: bool, stream: TextIO) -> None:
+    """Print how the tables are read."""
+    from cxprobe.results.rates import divided_by
+    from cxprobe.results.verdict import FEWEST_FRAMES, VERDICTS
+
+    of_form = divided_by(rates[(rates["task"] == "pairs") & (rates["measure"] == "accuracy")])
     units = rates.loc[rates["measure"] == "contrast", "n"]
     asked = ", ".join(f"{n:g}" for n in sorted(units.unique())) or "no"
-    known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in signs)
-    pairs = ", ".join(map(str, sorted(numbers))) or "no"
-    if not are_all:
-        said.append("A verdict needs --all, since it is corrected over all constructions")
-    if (units < FEWEST_FRAMES).any():
-        said.append(f"A verdict on meaning takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}")
+    known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in {*of_form["verdict"]})
+    pairs = ", ".join(map(str, sorted(of_form["n"].unique()))) or "no"
     print(
         f"\nform: % of {pairs} pairs that are right, chance 50 [95 % interval]",
         *[f"  {known}; corrected over all constructions"] * are_all,
         f"meaning: nats toward what the construction means, preferences cancelled, {asked} frames",
-        "less: meaning less that of a neutral sentence, or of the same words without the construction: the nearer\n"
+        "less: meaning less that of a neutral sentence, or of the same words without the construction: the nearer",
         "control: the same where the meaning is said in plain words",
-        *said,
         sep="\n",
         file=stream,
     )
+    if not are_all:
+        print("A verdict needs --all, since it is corrected over all constructions; so does p", file=stream)
+    if (units < FEWEST_FRAMES).any():
+        print(f"A verdict on meaning takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}", file=stream)
 
 
 def print_table(lines: Sequence[Sequence[str]], texts: int, stream: TextIO | None = None) -> None:

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cxprobe.errors import CxprobeError, DataError, errors_behind, missing_extra
 
 DATA = Path("data")
@@ -167,7 +165,7 @@ def _plain(value: Any) -> Any:
     match value:
         case Mapping():
             return dict(value)
-        case np.generic():
+        case _ if hasattr(value, "item") and type(value).__module__ == "numpy":
             return value.item()
     return value.as_posix()
 

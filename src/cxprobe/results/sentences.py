@@ -1,6 +1,6 @@
 """Verdicts as whole sentences, the same in the README, on pages, in MLflow and in Python."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cxprobe.constructions.construction import Construction
 from cxprobe.results.findings import Finding, Question
@@ -116,3 +116,28 @@ def headline(findings: Sequence[Finding], model: str) -> str:
             beside = f" ({'; '.join(others)})" if others else ""
             counts.append(f"the {question} of {styles.count('found') or 'none'} of {len(styles)}{what}{beside}")
     return f"{model} knows {' and '.join(counts)}." if counts else ""
+
+
+def headline_of_several(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
+    """Return in one sentence which of several models knows the meaning, and which the form, of the most constructions.
+
+    Such as "Of 3 models smollm2-135m knows the meaning of the most constructions (3 of 9), and smollm2-135m the form
+    (3 of 10)."
+
+    Args:
+        findings: Those of the first page.
+        label: Returns the name of a model for people.
+    """
+    said, models = list[str](), by_model(findings)
+    for question in ("meaning", "form"):
+        of_it = {slug: [one for one in listed if one.question == question] for slug, listed in models.items()}
+        known = {slug: sum(one.verdict.style == "found" for one in listed) for slug, listed in of_it.items()}
+        most, asked = max(known.values()), max(map(len, of_it.values()))
+        names = " and ".join(label(slug) for slug, number in known.items() if number == most)
+        if asked and most:
+            verb = "" if said else f" know{'s' * (' and ' not in names)}"
+            what = f"the {question} of the most constructions" if not said else f"the {question} of the most"
+            said.append(f"{names}{verb} {what} ({most} of {asked})")
+        elif asked:
+            said.append(f"none knows the {question} of any of {asked}")
+    return f"Of {len(models)} models {', and '.join(said)}." if said else ""

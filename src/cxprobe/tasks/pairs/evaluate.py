@@ -9,6 +9,7 @@ is not wrong.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,7 @@ from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, UNIT, cluster_columns, credits_of_margins, difference_by
 from cxprobe.tasks.pairs.balance import unbalanced_cells, with_balance
 from cxprobe.tasks.pairs.params import AskedPairs, EvaluatePairs, PairsStage
-from cxprobe.tasks.pairs.sources import MADE, OWN_PAIRS, first_items, folder_of, made_file, read_sources
+from cxprobe.tasks.pairs.sources import OWN_PAIRS, first_items, folder_of, read_sources
 
 RULE, REPLY = "rule", "reply"  # schemes
 RULE_SCORE, ASKED = "preference", "asked"  # scores
@@ -465,6 +466,12 @@ class PairsEvaluation(Evaluation[PairsStage]):
 
     facets = FACETS
     kept = KEPT
+    sections: ClassVar[Mapping[str, str]] = {"form": "form", "words": "replies"}
+    says = (
+        "`form/<construction>`: pairs of which the well-formed text is the more probable one; chance is 50. "
+        "`replies/...`: the one that the model calls so. `pairs/...`: single pairs of meaning, which decide nothing."
+    )
+    settings = ("pairs.score", "pairs.evaluate", "pairs.ask", "pairs.make", "pairs.benchmarks")
 
     def __init__(self, stage: Stage[PairsStage]) -> None:
         """Read the pairs of all sources."""
@@ -495,17 +502,6 @@ class PairsEvaluation(Evaluation[PairsStage]):
             else:
                 parts.append(pair_responses(decide_pairs(shown, read_pair_answers(folder / folder_of(source)), how)))
         return pd.concat(parts, ignore_index=True) if parts else None
-
-    def settings(self, source: str) -> Sequence[str]:
-        """Return the parts that make, score and evaluate the pairs of a source."""
-        of_source = f"pairs.benchmarks.{source}" if source in self.section.benchmarks else "pairs.make"
-        return ["pairs.score", "pairs.evaluate", "pairs.ask", of_source]
-
-    def dataset(self, construction: str, source: str) -> Path:
-        """Return the pairs of a construction or benchmark, or the folder of all."""
-        if source in self.section.benchmarks:
-            return MADE / folder_of(source).with_suffix(".parquet")
-        return self.stage.use(MADE if construction == ALL else made_file(construction))
 
     def pooled(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return responses, and those to pairs of meaning or of a benchmark together."""
