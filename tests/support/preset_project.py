@@ -101,7 +101,8 @@ def cut_down(params: dict[str, Any]) -> None:
         "pairs_per_condition": {"meaning": 1, "form": 2, "control": 1},
         "pseudowords": 1,
     }
-    params["contrasts"]["make"] |= {"frames": 2, "shuffled": 1}
+    params["contrasts"]["make"] |= {"frames": 1, "shuffled": 1}
+    params["contrasts"]["constructions"] = params["contrasts"]["constructions"][:2]
     if pairs["ask"]:
         pairs["ask"]["pairs_per_construction"] = 1
     pairs["constructions"] = [name for name in pairs["constructions"] if name not in ALIKE]
