@@ -1,5 +1,7 @@
 """Contrasts: what is cancelled and what is left, and which files cannot cancel."""
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -134,3 +136,41 @@ def test_a_file_that_cannot_cancel_or_be_filled_is_refused_with_the_line(tmp_pat
         load(tmp_path, FILE.replace(old, new))
     assert message in str(fault.value)
     assert "contrasts.yaml, line " in str(fault.value)
+
+
+NEAR = """rivals:
+  near: ["{N1} {verb} {N2} near a {theme}.", "{N2} was {participle} near a {theme} by {N1}."]
+frames:
+"""
+ASKED = """  - {text: "The giver of the {theme} was {answer}.", right: "{N1}", wrong: "{N2}", wording: noun}
+  - {text: "The taker of the {theme} was {answer}.", right: "{N2}", wrong: "{N1}", wording: noun}
+  - {text: "It was {answer} who gave the {theme}.", right: "{N1}", wrong: "{N2}", wording: cleft}
+  - {text: "It was {answer} who took the {theme}.", right: "{N2}", wrong: "{N1}", wording: cleft}
+conditions:
+"""
+
+
+def in_three_wordings() -> str:
+    text = FILE.replace("frames:\n", NEAR, 1).replace("conditions:\n", ASKED, 1)
+    return re.sub(r'(The one who .*)"}', r'\1", wording: relative}', text)
+
+
+def test_a_rival_with_a_name_is_a_condition_and_its_words_are_clusters_of_what_it_has(tmp_path):
+    made = contrast_pairs("toy", load(tmp_path, FILE.replace("frames:\n", NEAR, 1)), PEOPLE, WANTED, 1)
+    near = [one for one in made if one.groups["condition"] == "rival_near"]
+    assert len(near) == 2 * 2 * 2 * 2  # frames, contexts, questions, orders
+    assert near[0].context.endswith(" near a scarf.")
+    clusters = {"verb": "knitted", "theme": "scarf", "frame": "toy contrasts held_out 0"}
+    assert near[0].clusters == clusters
+    assert [one.clusters["met"] for one in made if one.groups["condition"] == "neutral"] == ["met"] * 16
+
+
+def test_each_frame_is_asked_in_two_wordings_in_turn_so_that_all_are_asked_as_often(tmp_path):
+    content = load(tmp_path, in_three_wordings())
+    made = contrast_pairs("toy", content, PEOPLE, WANTED, 1)
+    asked = {one.item[-1]: {other.groups["wording"] for other in made if other.item == one.item} for one in made}
+    assert asked == {"0": {"relative", "noun"}, "1": {"noun", "cleft"}}
+    of_frames = [content.wordings_of(number) - {None} for number in range(6)]
+    assert Counter(name for names in of_frames for name in names) == {"relative": 4, "noun": 4, "cleft": 4}
+    assert Counter(map(frozenset, of_frames)) == {frozenset(names): 2 for names in of_frames}
+    assert {one.groups["wording"] for one in contrast_pairs("toy", load(tmp_path), PEOPLE, WANTED, 1)} == {""}

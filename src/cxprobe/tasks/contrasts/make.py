@@ -6,7 +6,7 @@ together: the meaning that the context gives. Each frame is put into several con
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from string import ascii_lowercase
@@ -19,7 +19,7 @@ from cxprobe.constructions.checking import Fault, with_lines
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.people import PEOPLE_FILE, People, Row, load_people
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, Two, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, Slug, Two, read_yaml, suggest, validate
 from cxprobe.files.tables import write_table
 from cxprobe.models.texts import Pair, pair_table
 from cxprobe.run.stage import Outcome, Stage
@@ -35,6 +35,10 @@ PEOPLE = ("N1", "N2")
 Condition: TypeAlias = Literal["construction", "control", "neutral", "rival", "shuffled"]
 SHUFFLED: Condition = "shuffled"
 """The condition that no file declares: the words of the construction's contexts in random order."""
+FUNCTION_WORDS = {"a", "an", "the", "some", "it", "them", "his", "her", "its", "their"}
+"""Fillers that are no cluster: frames that share an article share no meaning."""
+WORDINGS_OF_FRAME = 2
+"""In how many wordings a frame is asked, where there are more."""
 NAMES = ("female-name", "male-name")
 """The noun types of lexicon/people.yaml that have the given names; frames take turns with them."""
 
@@ -48,6 +52,8 @@ class Question(Closed):
     """The answer that is right after a context, and after the first of two contexts."""
     wrong: Template
     """The other answer, which is right after the second of two contexts."""
+    wording: Slug | None = None
+    """The name of the way of asking, which the questions that are asked together share; null where there is one way."""
 
 
 Context: TypeAlias = Template | Two[Template]
@@ -56,10 +62,13 @@ which the second makes the wrong answers right."""
 
 
 class OwnQuestions(Closed):
-    """A condition with questions of its own."""
+    """A condition with questions of its own, in the wordings of the file's questions or in none."""
 
     contexts: Annotated[list[Context], Field(min_length=1)]
     questions: Annotated[list[Question], Field(min_length=1)]
+
+
+Contexts: TypeAlias = Annotated[list[Context], Field(min_length=1)] | OwnQuestions
 
 
 class ContrastsFile(Closed):
@@ -69,27 +78,50 @@ class ContrastsFile(Closed):
     """Slot -> what it is: every slot of the templates except the people, their pronouns and the answers."""
     questions: Annotated[list[Question], Field(min_length=1)]
     """What each context is followed by."""
-    conditions: dict[Condition, Annotated[list[Context], Field(min_length=1)] | OwnQuestions]
+    conditions: dict[Condition, Contexts]
     """What comes first. construction: a sentence with the construction; control: its meaning in plain words; neutral:
     the same syntax with a word that says nothing of what is asked; rival: the same words without the construction."""
+    rivals: dict[SlotName, Contexts] = Field(default_factory=dict)
+    """Name -> further rivals: minimal edits, each with the same verb, people and order and without the construction.
+    Each is the condition rival_<name>. The nearest of them, the rival and the neutral condition counts."""
     frames: Annotated[list[Row], Field(min_length=1)]
     """The rows by which the conditions and questions were tried."""
     held_out: Annotated[list[Row], Field(min_length=1)]
     """Rows that were written before anything was measured, and that no model was tried on."""
 
-    def cells(self, condition: Condition) -> Iterator[tuple[str, "Cell"]]:
-        """Yield the contexts of a condition with each question, and a name for each."""
-        declared = self.conditions["construction" if condition == SHUFFLED else condition]
+    @property
+    def declared(self) -> dict[str, Contexts]:
+        """All conditions: those of ``conditions``, and the rivals by their names in tables."""
+        return {**self.conditions, **{f"rival_{name}": contexts for name, contexts in self.rivals.items()}}
+
+    def wordings_of(self, frame: int) -> set[str | None]:
+        """Return the wordings in which a frame is asked: `WORDINGS_OF_FRAME` in turn, so that all are asked as often.
+
+        Args:
+            frame: The number of the frame, from 0 on.
+        """
+        names = list(dict.fromkeys(question.wording for question in self.questions))
+        if len(names) <= WORDINGS_OF_FRAME:
+            return {*names, None}
+        rounds, first = divmod(frame, len(names))
+        return {names[first], names[(first + 1 + rounds % (len(names) - 1)) % len(names)], None}
+
+    def cells(self, condition: str, wordings: Collection[str | None] | None = None) -> Iterator[tuple[str, "Cell"]]:
+        """Yield the contexts of a condition with each question of some wordings, all of them for None; and a name."""
+        declared = self.declared["construction" if condition == SHUFFLED else condition]
         if not isinstance(declared, OwnQuestions):
             declared = OwnQuestions.model_construct(contexts=declared, questions=self.questions)
         for number, context in enumerate(declared.contexts, start=1):
             for letter, question in zip(ascii_lowercase, declared.questions, strict=False):
+                if wordings is not None and question.wording not in wordings:
+                    continue
                 name, answers = f"{number}{letter}", (question.right, question.wrong)
+                wording = question.wording or ""
                 if isinstance(context, str):
-                    yield name, Cell(context, question.text, *answers)
+                    yield name, Cell(context, question.text, *answers, wording)
                     continue
                 for half, (one, of_half) in enumerate(zip(context, (answers, answers[::-1]), strict=True), start=1):
-                    yield f"{name}{half}", Cell(one, question.text, *of_half, is_half=True)
+                    yield f"{name}{half}", Cell(one, question.text, *of_half, wording, is_half=True)
 
 
 class Cell(NamedTuple):
@@ -99,6 +131,7 @@ class Cell(NamedTuple):
     text: str
     right: str
     wrong: str
+    wording: str = ""
     is_half: bool = False
     """Whether it is one of a pair of pairs, in whose other half the answers are exchanged."""
 
@@ -146,7 +179,7 @@ def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fau
             (), f"the people of contrasts are of the type {kind}, and lexicon/people.yaml has none; add it there"
         )
     used = set[str]()
-    for condition in content.conditions:
+    for condition in content.declared:
         first = Counter[str]()
         for _, cell in content.cells(condition):
             used |= cell.slots
@@ -206,7 +239,8 @@ def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: Ma
         drawn = [turns[kind][(number - number % 2 + seat) % len(turns[kind])] for seat in (0, 1)]
         pronouns = people.pronouns[people.types[kind].pronouns[0]]
         seed_of_words = int(rng.integers(2**32)) if number < wanted.shuffled else None
-        pairs += pairs_of_frame(f"{name} contrasts held_out {number}", content, row, drawn, pronouns, seed_of_words)
+        frame, wordings = f"{name} contrasts held_out {number}", content.wordings_of(number)
+        pairs += pairs_of_frame(frame, content, row, drawn, pronouns, seed_of_words, wordings)
     return [replace(pair, groups={"construction": name, **pair.groups}) for pair in pairs]
 
 
@@ -217,6 +251,7 @@ def pairs_of_frame(
     people: Sequence[str],
     pronouns: Mapping[str, str],
     seed_of_words: int | None = None,
+    wordings: Collection[str | None] | None = None,
 ) -> Iterator[Pair]:
     """Yield the pairs of a row with two people; one that names both comes once more with them exchanged.
 
@@ -228,15 +263,19 @@ def pairs_of_frame(
         pronouns: Slot -> the form of their pronoun.
         seed_of_words: The seed by which the words of shuffled contexts are ordered, the same for both orders of the
             people; None leaves the shuffled condition out.
+        wordings: The wordings in which the row is asked; None for all.
     """
-    conditions = [*content.conditions]
+    conditions = [*content.declared]
     if seed_of_words is not None and any(cell.context for _, cell in content.cells("construction")):
         conditions.append(SHUFFLED)
     for condition in conditions:
-        for name, cell in content.cells(condition):
+        for name, cell in content.cells(condition, wordings):
             context = cell.context
             if condition == SHUFFLED and seed_of_words is not None:
                 context = shuffled(context, seed_of_words)
+            clusters = {
+                slot: words for slot, words in row.items() if slot in cell.slots and words not in FUNCTION_WORDS
+            }
             orders = {"original": people}
             if {*PEOPLE} <= cell.slots:
                 orders["switched"] = people[::-1]
@@ -247,7 +286,9 @@ def pairs_of_frame(
                 good, bad = (render(f"{context} {text}".strip(), values).removeprefix(first) for text in follows)
                 groups = {"condition": condition, "cell": name, "order": order}
                 id_ = "-".join([frame.replace(" ", "-"), *groups.values()])
-                yield Pair(id_, frame, first, good, bad, groups, {"frame": frame})
+                yield Pair(
+                    id_, frame, first, good, bad, groups | {"wording": cell.wording}, {**clusters, "frame": frame}
+                )
 
 
 def shuffled(context: str, seed: int) -> str:
