@@ -201,14 +201,14 @@ def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: Te
         say(result.by(*by))
 
 
-_HEAD = ("construction", "form", "best baseline", "meaning", "less", "control")
+_HEAD = ("construction", "form", "best baseline", "meaning", "adds to the nearest", "control")
 
 
 def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: int, stream: TextIO) -> None:
     """Print the rates of constructions, a table a model, and how to read them."""
     from cxprobe.results.findings import estimate_of
     from cxprobe.results.rates import divided_by
-    from cxprobe.results.verdict import BESIDE_CONTROL, FEWEST_FRAMES, VERDICTS
+    from cxprobe.results.verdict import ADDS, BESIDE_CONTROL, FEWEST_FRAMES, VERDICTS
     from cxprobe.results.words import with_interval
     from cxprobe.survey import ITEMS_OF_FORM
 
@@ -230,7 +230,7 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
                 cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
                 signs.add(form["verdict"])
             if meaning := at.get((model, name, "construction", "contrast")):
-                less = at[model, name, f"less_{meaning['baseline']}", "contrast"]
+                less = at[model, name, ADDS, "contrast"]
                 contrasts = [estimate_of(row) for row in (meaning, less, at[model, name, "control", "contrast"])]
                 nats = [with_interval(one, digits=".2f", factor=1) for one in contrasts]
                 cells[2:] = [re.sub(r"\b0\.", ".", one) for one in nats]
@@ -242,7 +242,7 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
             lines.append((name, *cells))
         print(f"{model}:", file=stream)
         print_table(lines, texts=len(_HEAD), stream=stream)
-        said.append(f"{model}: the intervals of meaning, less and control are above 0 in: {', '.join(above) or 'none'}")
+        said.append(f"{model}: the intervals of meaning, adds and control are above 0 in: {', '.join(above) or 'none'}")
     units = rates.loc[rates["measure"] == "contrast", "n"]
     asked = ", ".join(f"{n:g}" for n in sorted(units.unique())) or "no"
     known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in signs)
@@ -252,7 +252,7 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
         f"\nform: % of the pairs of {ITEMS_OF_FORM * frames} items that are right, chance 50 [95 % interval]\n"
         f"  {known}; not corrected for the number of constructions\n"
         f"meaning: nats toward what the construction means, preferences cancelled, {asked} frames\n"
-        "less: meaning less that of a neutral sentence, or of the same words without the construction: the nearer\n"
+        "adds: meaning less that of the nearest of a neutral sentence and the rivals, without the construction\n"
         "control: the same where the meaning is said in plain words",
         *said,
         sep="\n",

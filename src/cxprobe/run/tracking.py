@@ -44,7 +44,7 @@ Points: TypeAlias = Sequence[tuple[str, int, float]]
 _VIEWS = (  # what a link shows, as what, and the search
     ("charts of trained models", "CHART", "params.model_weights = 'trained'"),
     ("their table", "TABLE", "params.model_weights = 'trained'"),
-    ("what a model knows", "TABLE", "tags.verdict IN ('above_baseline', 'knows')"),
+    ("what is found", "TABLE", "tags.verdict IN ('above_baseline', 'knows', 'adds_most', 'adds_part')"),
 )
 _PAGE = 1000  # runs in an answer of the store
 _AT_A_TIME = 8  # runs that are written to a server

@@ -92,7 +92,8 @@ class ContrastsFile(Closed):
     @property
     def declared(self) -> dict[str, Contexts]:
         """All conditions: those of ``conditions``, and the rivals by their names in tables."""
-        return {**self.conditions, **{f"rival_{name}": contexts for name, contexts in self.rivals.items()}}
+        further = {f"rival_{name}": contexts for name, contexts in self.rivals.items()}
+        return {**{str(name): contexts for name, contexts in self.conditions.items()}, **further}
 
     def wordings_of(self, frame: int) -> set[str | None]:
         """Return the wordings in which a frame is asked: `WORDINGS_OF_FRAME` in turn, so that all are asked as often.
