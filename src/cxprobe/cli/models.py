@@ -201,7 +201,7 @@ def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: Te
         say(result.by(*by))
 
 
-_HEAD = ("construction", "form", "best baseline", "meaning", "adds to the nearest", "control")
+_HEAD = ("construction", "form", "best baseline", "meaning", "adds", "control")
 
 
 def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: int, stream: TextIO) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from cxprobe.constructions.construction import Construction
 from cxprobe.results.findings import Finding, Question
 from cxprobe.results.verdict import SIGNS, frames_needed, share_of_control
-from cxprobe.results.words import percent, share, with_interval
+from cxprobe.results.words import PERCENT, percent, share, with_interval
 
 # {s} is the ending of the third person.
 _CLAUSES: Mapping[Question, str] = {
@@ -54,7 +54,7 @@ def sentence(finding: Finding, model: str, construction: Construction) -> str:
     if effects:
         adds = f"{with_interval(effects.adds, '{} nats [{}, {}]', digits='.3f', factor=1)} in {effects.adds.n} frames"
         if effects.passes_control:
-            adds += f", {with_interval(share_of_control(effects.adds, effects.control))} % of the control,"
+            adds += f", {with_interval(share_of_control(effects.adds, effects.control), PERCENT)} of the control,"
         adds += f" to what is there {condition_in_words(effects.nearest)}"
         needed = frames_needed(effects)
     return finding.verdict.sentence.format(
