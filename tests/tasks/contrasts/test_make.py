@@ -16,6 +16,7 @@ from cxprobe.errors import ConstructionError
 from cxprobe.tasks.contrasts.contrast import frame_contrasts
 from cxprobe.tasks.contrasts.make import contrast_pairs, load_contrasts
 from cxprobe.tasks.contrasts.params import MakeContrasts
+from cxprobe.tasks.contrasts.task import words_alone
 
 WANTED = MakeContrasts(frames=40, shuffled=1)
 PEOPLE = load_people(ROOT / "lexicon" / "people.yaml")
@@ -118,7 +119,21 @@ def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path)
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"With {N2}, {N1} {verb} a {theme}."', '"{N1} {verb} a {theme} near {N2}."', "N1 stands first in 4 texts"),
+        ('"With {N2}, {N1} {verb} a {theme}."', '"{N1} {verb} a {theme} near {N2}."',
+         "rival: 'Ann', named first in the context, after 'The one who gave the cake is', is 2"),
+        ('right: "{N2}", wrong: "{N1}"', 'right: "{N1}", wrong: "{N2}"', "the answer '{N1}', is 4 times more often"),
+        ('  - {text: "The one who received the {theme} is {answer}.", right: "{N2}", wrong: "{N1}"}\n', "",
+         "the answer '{N1}', is 2 times more often right"),
+        ('right: "{N2}", wrong: "{N1}"', 'right: "{N2}", wrong: "{N2}"', "'{N2}' is right and wrong"),
+        ('"{N1} gave a {theme} to {N2}.", "{N2} got a {theme} from {N1}."',
+         '"{N1} {verb} {N2} a {theme}.", "{N2} was {participle} a {theme} by {N1}."', "control: says the same as"),
+        ('"{N2} got a {theme} from {N1}."', '"{N1} gave a {theme} to {N2}."', "is there twice; keep one"),
+        ('"The one who received the {theme}', '"The one who received  the {theme}', "there is a space too many"),
+        ('"{N1} {met} {N2} with a {theme}.", "{N2} was {met} by {N1} with a {theme}."', '"They {met} with a {theme}."',
+         "neutral: its contexts name the people ['']"),
+        ("verb: drew, participle: drawn, met: met, theme: map",
+         "verb: Baked, participle: baked, met: met, theme: ca\u00adke",
+         "this row is there twice"),
         ("  neutral: [", "  shuffled: [", "conditions: 'neutral' is missing"),
         ("theme: map}", "theme: map, colour: red}", "this row fills verb, participle, met, theme, colour"),
         ("verb: drew, participle: drawn, met: met, theme: map", "verb: baked, participle: baked, met: met, theme: cake",
@@ -136,6 +151,22 @@ def test_a_file_that_cannot_cancel_or_be_filled_is_refused_with_the_line(tmp_pat
         load(tmp_path, FILE.replace(old, new))
     assert message in str(fault.value)
     assert "contrasts.yaml, line " in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"{N1} {verb} {object}"]]\n  control', '"{N1} {verb} at {object}"]]\n  control', "is both halves; let them"),
+        ('[["At noon {N1} {verb} {object}", "{N1} {verb} {object}"]]', '["At noon {N1} {verb} {object}"]',
+         "neutral: the answer 'but could not reach it.', is 1 times more often right"),
+        ("wrong: and went home.", "wrong: and  went home.", "there is a space too many"),
+    ],
+)  # fmt: skip
+def test_pairs_of_pairs_that_cannot_cancel_are_refused(tmp_path, old, new, message):
+    assert old in PAIRS_OF_PAIRS
+    with pytest.raises(ConstructionError) as fault:
+        load(tmp_path, PAIRS_OF_PAIRS.replace(old, new))
+    assert message in str(fault.value)
 
 
 NEAR = """rivals:
@@ -174,3 +205,10 @@ def test_each_frame_is_asked_in_two_wordings_in_turn_so_that_all_are_asked_as_of
     assert Counter(name for names in of_frames for name in names) == {"relative": 4, "noun": 4, "cleft": 4}
     assert Counter(map(frozenset, of_frames)) == {frozenset(names): 2 for names in of_frames}
     assert {one.groups["wording"] for one in contrast_pairs("toy", load(tmp_path), PEOPLE, WANTED, 1)} == {""}
+
+
+def test_words_that_stand_under_one_answer_in_all_frames_answer_a_set_alone(tmp_path):
+    rows = "".join(f"  - {{verb: {verb}, object: the {verb} thing}}\n" for verb in ("hit", "cut", "dug", "fed", "met"))
+    text = PAIRS_OF_PAIRS.replace("held_out: [{verb: hacked, object: the branch}]", f"held_out:\n{rows}")
+    assert words_alone("toy", load(tmp_path, text), PEOPLE) == 1.0
+    assert words_alone("toy", load(tmp_path), PEOPLE) == 0.5

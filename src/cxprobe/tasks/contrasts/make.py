@@ -8,9 +8,12 @@ together: the meaning that the context gives. Each frame is put into several con
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from os.path import commonprefix
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Annotated, Literal, NamedTuple, TypeAlias
+from unicodedata import category
 
 import numpy as np
 from pydantic import Field
@@ -179,27 +182,55 @@ def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fau
         yield Fault(
             (), f"the people of contrasts are of the type {kind}, and lexicon/people.yaml has none; add it there"
         )
-    used = set[str]()
+    named = _people_of(content, "construction")
+    used, wordings = set[str](), {question.wording or "" for question in content.questions}
+    yield from _faults_of_list("the question", _asked(content.questions), ("questions",))
     for condition in content.declared:
-        first = Counter[str]()
+        declared, place = content.declared[condition], _place(condition)
+        contexts = declared.contexts if isinstance(declared, OwnQuestions) else declared
+        yield from _faults_of_list(f"{condition}: the context", contexts, place)
+        if isinstance(declared, OwnQuestions):
+            yield from _faults_of_list(f"{condition}: the question", _asked(declared.questions), place)
+        if (people_named := _people_of(content, condition)) != named:
+            what = f"its contexts name the people {people_named}, and those of the construction {named}; let all name"
+            yield Fault(place, f"{condition}: {what} the same people, each as often")
+        if condition != "control" and {cell.wording for _, cell in content.cells(condition)} != wordings:
+            yield Fault(place, f"{condition}: its questions have other wordings than {', '.join(sorted(wordings))}")
         for _, cell in content.cells(condition):
             used |= cell.slots
             for slot in sorted(cell.slots - filled):
                 hint = suggest(slot, sorted(filled))
-                yield Fault(("conditions", condition), f"{condition}: nothing fills the slot '{slot}'{hint}")
+                yield Fault(place, f"{condition}: nothing fills the slot '{slot}'{hint}")
             if ANSWER not in slots_of(cell.text):
-                yield Fault(("conditions", condition), f"{condition}: {cell.text!r} has no slot {{{ANSWER}}}")
-            named = [slot for slot in slots_of(cell.context) if slot in PEOPLE]
-            if len({*named}) == 2 and not cell.is_half:
-                first.update(named[:1])
-        if first["N1"] != first["N2"]:
-            what = (
-                f"N1 stands first in {first['N1']} texts and N2 in {first['N2']}, so that a liking for the person who "
-                "is named first does not cancel; add a context with the other order, such as the passive"
-            )
-            yield Fault(("conditions", condition), f"{condition}: {what}")
+                yield Fault(place, f"{condition}: {cell.text!r} has no slot {{{ANSWER}}}")
+            if cell.right == cell.wrong:
+                yield Fault(place, f"{condition}: {cell.right!r} is right and wrong; let the answers differ")
     for slot in sorted({*content.slots} - used):
         yield Fault(("slots", slot), f"the slot '{slot}' is declared, and no template uses it")
+
+
+def _place(condition: str) -> tuple[str, ...]:
+    """Return the way to a condition from the top of its file."""
+    return ("rivals", condition.removeprefix("rival_")) if condition.startswith("rival_") else ("conditions", condition)
+
+
+def _asked(questions: Sequence[Question]) -> list[str]:
+    return [f"{one.text} ({one.right})" for one in questions]
+
+
+def _people_of(content: ContrastsFile, condition: str) -> list[str]:
+    """Return which people each context of a condition names, as often as it does."""
+    named = (sorted(slot for slot in slots_of(cell.context) if slot in PEOPLE) for _, cell in content.cells(condition))
+    return sorted({" and ".join(people) for people in named})
+
+
+def _faults_of_list(called: str, values: Sequence[Context], place: tuple[str, ...]) -> Iterator[Fault]:
+    """Yield what is there twice, and the contexts whose halves are equal."""
+    for value, times in Counter(values).items():
+        if times > 1:
+            yield Fault(place, f"{called} {value!r} is there twice; keep one")
+        if not isinstance(value, str) and value[0] == value[1]:
+            yield Fault(place, f"{called} {value[0]!r} is both halves; let them differ in the construction")
 
 
 def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
@@ -207,7 +238,7 @@ def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
     known = set[frozenset[tuple[str, str]]]()
     for part, rows in (("frames", content.frames), ("held_out", content.held_out)):
         for number, row in enumerate(rows):
-            same = frozenset(row.items())
+            same = frozenset((slot, _seen(words)) for slot, words in row.items())
             if row.keys() != content.slots.keys():
                 what = f"this row fills {', '.join(row)}; let it fill {', '.join(content.slots)}"
                 yield Fault((part, number), what)
@@ -215,9 +246,80 @@ def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
             if same in known:
                 yield Fault((part, number), "this row is there twice; keep one")
             known.add(same)
-            for pair in pairs_of_frame("", content, row, ("Ann", "Beth"), pronouns):
-                for what in faults_of_text(pair.context + pair.good):
-                    yield Fault((part, number), f"{pair.groups['condition']}: {what}")
+            pairs = [*pairs_of_frame("", content, row, ("Ann", "Beth"), pronouns)]
+            for pair in pairs:
+                condition = pair.groups["condition"]
+                for what in chain(*(faults_of_text(pair.context + end) for end in (pair.good, pair.bad))):
+                    yield Fault((part, number), f"{condition}: {what}")
+                if _seen(pair.good) == _seen(pair.bad):
+                    yield Fault(
+                        (part, number), f"{condition}: {pair.good!r} is right and wrong; let the answers differ"
+                    )
+            if known == {same}:  # what cancels in one row does in all
+                yield from _faults_of_likings(content, pairs)
+
+
+def _seen(words: str) -> str:
+    """Return words without capitals and without letters that nobody sees."""
+    return "".join(letter for letter in words.casefold() if category(letter) != "Cf")
+
+
+def _faults_of_likings(content: ContrastsFile, pairs: Sequence[Pair]) -> Iterator[Fault]:
+    """Yield what does not cancel: likings that make a contrast, whatever the context means.
+
+    They are likings for an answer, for the place at which the context names it, and for who acts, each for any
+    question, and their products. A liking cancels if what it likes is right as often as it is wrong. A control may say
+    the meaning in the answers of its own questions, which differ in nothing else: these have nothing to cancel with.
+
+    Args:
+        content: The contrasts, whose templates have no fault.
+        pairs: Those of one row.
+    """
+    own, plain = isinstance(content.conditions["control"], OwnQuestions), set[str]()
+
+    def is_plain(cell: Cell) -> bool:
+        return own and not cell.is_half and not {*PEOPLE} & {*slots_of(cell.right + cell.wrong)}
+
+    likings: dict[str, Counter[str]] = {condition: Counter() for condition in content.declared}
+    for condition, counts in likings.items():
+        for name, cell in content.cells(condition):
+            if condition == "control" and is_plain(cell):
+                plain.add(name)
+                continue
+            for answer, sign in ((cell.right, 1), (cell.wrong, -1)):
+                wording = f" in the wording {cell.wording}" if cell.wording else ""
+                counts[f"the answer {answer!r}{wording}"] += sign
+    for pair in pairs:
+        if pair.groups["condition"] == "control" and pair.groups["cell"] in plain:
+            continue
+        start, *ends = _different_words(pair.good, pair.bad)
+        answers = [text[start:end].rstrip(".") for text, end in zip((pair.good, pair.bad), ends, strict=True)]
+        places = [pair.context.lower().find(answer.lower()) for answer in answers]
+        for answer, place, other, sign in zip(answers, places, places[::-1], (1, -1), strict=True):
+            named = "not named" if place < 0 else "named first" if other < 0 or place < other else "named second"
+            counts = likings[pair.groups["condition"]]
+            counts[f"{answer!r}, {named} in the context, after {pair.good[:start].strip()!r}"] += sign
+    contexts: dict[str, str] = {}
+    for condition, counts in likings.items():
+        more = {liked: number for liked, number in counts.items() if number}
+        for liked, number in [*more.items()][:1]:
+            often = f"{abs(number)} times more often {'right' if number > 0 else 'wrong'}"
+            what = f"{liked}, is {often} than not, so that a liking for it does not cancel; let each answer be right as"
+            yield Fault(_place(condition), f"{condition}: {what} often as it is wrong")
+        told = "".join(pair.context + pair.good for pair in pairs if pair.groups["condition"] == condition)
+        if told in contexts:
+            same = f"{condition}: says the same as {contexts[told]}; write contexts of its own"
+            yield Fault(_place(condition), same)
+        contexts[told] = condition
+
+
+def _different_words(first: str, second: str) -> tuple[int, int, int]:
+    """Return where the words in which two texts differ begin in both, and where they end in each."""
+    shared = len(commonprefix([first, second]))  # noqa: RUF071  # of characters, not of parts of paths
+    same = min(len(commonprefix([first[::-1], second[::-1]])), len(first) - shared, len(second) - shared)  # noqa: RUF071
+    ends = (text.find(" ", len(text) - same) for text in (first, second))
+    one, other = (len(text) if end < 0 else end for text, end in zip((first, second), ends, strict=True))
+    return first.rfind(" ", 0, shared + 1) + 1, one, other
 
 
 def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: MakeContrasts, seed: int) -> list[Pair]:
