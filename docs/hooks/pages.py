@@ -185,9 +185,11 @@ def describe_results(folder: Path) -> str:
     for path in sorted(folder.glob("*.tsv")):
         with path.open(newline="") as file:
             for row in csv.DictReader(file, delimiter="\t"):
-                if list(row) != SENT or not all(re.fullmatch(r"[\d.]+", row[name]) for name in ("ours", "low", "high")):
+                if list(row) != SENT or not all(
+                    re.fullmatch(r"-?[\d.]+", row[name]) for name in ("ours", "low", "high")
+                ):
                     raise ValueError(
-                        f"{path}: expected the columns {', '.join(SENT)}, with ours, low and high in percent"
+                        f"{path}: expected the columns {', '.join(SENT)}, and numbers in ours, low and high"
                     )
                 shown = f"{row['ours']} [{row['low']}, {row['high']}]"
                 cells = {name: cell for name, cell in row.items() if name not in ("low", "high")} | {"ours": shown}

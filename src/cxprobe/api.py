@@ -15,14 +15,14 @@ says what to do.
 
 import re
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from dataclasses import asdict, dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import product
 from math import log, nan
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -32,13 +32,15 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm.auto import tqdm
 
 from cxprobe import stats, survey
+from cxprobe.answers import evaluate as evaluate  # a public name
+from cxprobe.answers import joined, numbers
 from cxprobe.constructions import construction_names
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.reading import shown
-from cxprobe.files.schema import suggest
-from cxprobe.files.texts import require_texts
+from cxprobe.files.schema import near_to, suggest
+from cxprobe.files.texts import read_pair_table, require_texts
 from cxprobe.models import causal, embedding, language_models, masked, scoring
 from cxprobe.models.affinity import Affinity, causal_affinity, masked_affinity
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
@@ -52,7 +54,6 @@ from cxprobe.models.texts import (
     ScoringConfig,
     TokenScores,
     encode_inputs,
-    pair_table,
     pairs_of,
     token_table,
     without_gaps,
@@ -64,12 +65,11 @@ from cxprobe.results.findings import estimate_of, lead_findings, mean_of
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import as_written
 from cxprobe.results.task import findings_of
-from cxprobe.results.verdict import BESIDE_CONTROL, effects_of, frames_needed, verdicts_on
+from cxprobe.results.verdict import BESIDE_CONTROL, FEWEST_FRAMES, effects_of, frames_needed, verdicts_on
 from cxprobe.results.words import with_interval
 from cxprobe.seeding import SEED, generator_for
 from cxprobe.stats import CLUSTER, UNIT, Estimate, cluster_columns, clusters_by, rate_by
 from cxprobe.tasks.contrasts.contrast import frame_contrasts
-from cxprobe.tasks.pairs import benchmarks
 from cxprobe.tasks.pairs.evaluate import FRAME, both_orders, with_units
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs
@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from cxprobe.results.plots import Picture
 
 _NGRAMS = bundled_files() / "models" / "mini-ngrams"
+_TRIED = 8  # texts of a trial
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
 _OF_SCORES = ("good_score", "bad_score", "margin")
 _OF_RATES = ("accuracy", "low", "high", "n", "ties")
@@ -94,18 +95,20 @@ class Comparison:
             good_score and bad_score in nats; margin, the difference; and accuracy, 1 if the right text scores higher, 0
             if the wrong one does, 0.5 for a tie.
         accuracy: The mean of accuracy: value, low and high (95 % interval) in [0, 1], and n, the number of pairs.
+        score: What was compared, such as "per_token".
         both_orders: Where items have two orders (the columns item, order and cluster_frame): the rate of items that are
             in both, 0.25 for independent guesses and nearly 0 for a preference for one of two people; else None.
     """
 
     table: pd.DataFrame
     accuracy: Estimate
+    score: str
     both_orders: Estimate | None = None
 
     def __repr__(self) -> str:
-        """Return the accuracy with its interval, the number of pairs, and how many clusters the interval rests on."""
+        """Return the accuracy with its interval, number of pairs and score, and what the interval rests on."""
         rate = with_interval(self.accuracy, "{} % [{}, {}]", digits=".1f")
-        return f"<cxprobe.Comparison: {rate} of {self.accuracy.n} pairs, {self.clustering}>"
+        return f"<cxprobe.Comparison: {rate} of {self.accuracy.n} pairs by {self.score}, {self.clustering}>"
 
     @property
     def clustering(self) -> str:
@@ -155,7 +158,7 @@ class Comparison:
         if lacking := [name for name in ("frame", "condition") if name not in self.table]:
             raise DataError(f"contrasts need the column {lacking[0]}; the table has {', '.join(map(str, self.table))}")
         if not (conditions := self.table["condition"]).eq("construction").any():
-            known = ", ".join(map(str, sorted(conditions.unique())))
+            known = ", ".join(map(shown, conditions.unique()))
             raise DataError(f"contrasts need the condition construction; the table has {known}")
         long = frame_contrasts(self.table, ["frame"]).rename(columns={"value": "contrast"})
         rates = stats.mean_by(long, "contrast", "frame", ["condition"], over_words=True)
@@ -165,9 +168,13 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """What the contrasts say together, in words, with the number of frames that would settle it where none does."""
-        rows = self.contrasts().to_dict("records")
-        if (effects := effects_of({row["condition"]: mean_of(row, "contrast") for row in rows})) is None:
-            return "none without the conditions control and neutral"
+        levels = {row["condition"]: mean_of(row, "contrast") for row in self.contrasts().to_dict("records")}
+        if lacking := [name for name in ("control", "neutral") if name not in levels]:
+            return f"none without the condition {' and '.join(lacking)}"
+        if (effects := effects_of(levels)) is None:
+            return "none, since no frame has both the condition construction and neutral"
+        if (fewest := min(one.n for one in (effects.control, *effects.less.values()))) < FEWEST_FRAMES:
+            return f"none with {fewest} frames; it takes {FEWEST_FRAMES}"
         [key] = verdicts_on([effects])
         settled = f"; about {frames_needed(effects)} frames would settle it" if key == "too_few" else ""
         return BESIDE_CONTROL[key].words + settled
@@ -179,7 +186,8 @@ class Comparison:
             *columns: Names of columns, such as "variant".
 
         Returns:
-            One row a group: the columns, accuracy, low, high, n, and ties, the number of pairs with equal scores.
+            One row a group: the columns, accuracy, low, high, n, and ties, the number of pairs with equal scores. Pairs
+            without a number in a column are in the group "(none)".
 
         Raises:
             DataError: The table does not have such a column.
@@ -190,7 +198,10 @@ class Comparison:
             if column in _OF_RATES:
                 raise DataError(f"the column {column} would be one of the rates; rename it")
         _check_names(self.table, columns)
-        return rate_by(_with_clusters(self.table), "accuracy", columns)
+        named = self.table[[*columns]].astype(object)
+        gaps = named.columns[named.isna().any()]
+        filled = self.table.assign(**named[gaps].fillna("(none)"))
+        return rate_by(_with_clusters(filled), "accuracy", columns)
 
 
 class Encoder:
@@ -381,7 +392,8 @@ class LanguageModel(Encoder):
             context: What stands before both texts of a pair: one for each pair, or one for all.
             score: What is compared: "sum", "per_token" or "per_character" of the whole text, "given_context" (the sum
                 over what follows the context) or "pmi" (by how much the context raises it). None is what the pipeline
-                compares: "per_token", or "sum" in a table with the column condition (`Comparison.contrasts`).
+                compares: "per_token", or "sum" of contrasts: a table with the columns frame and condition and the
+                condition "construction" (`Comparison.contrasts`). `Comparison.score` says which it was.
             scheme: How a masked model is asked.
             bos: What a causal model reads before a text.
 
@@ -401,7 +413,8 @@ class LanguageModel(Encoder):
             2
         """
         table = _pairs_to_compare(good, bad, context)
-        score = score or ("sum" if "condition" in table else "per_token")
+        has_contrasts = {"frame", "condition"} <= {*table} and table["condition"].eq("construction").any()
+        score = score or ("sum" if has_contrasts else "per_token")
         _check_option("score", score, ScoreName)
         alone = table["id"][table["context"] == ""]
         if score in CONTEXT_SCORES and len(alone):
@@ -418,12 +431,7 @@ class LanguageModel(Encoder):
         good_texts, bad_texts = table["context"] + table["good"], table["context"] + table["bad"]
         if same := sum(ids[one] == ids[other] for one, other in zip(good_texts, bad_texts, strict=True)):
             warnings.warn(f"{same} of {len(table)} pairs tie, since both texts have the same tokens", stacklevel=2)
-        table["good_score"], table["bad_score"] = scored["good"].to_numpy(), scored["bad"].to_numpy()
-        table["margin"], table["accuracy"] = margins, stats.credits_of_margins(margins)
-        clustered = _with_clusters(table)
-        in_both = both_orders(clustered) if {"order", FRAME} <= {*table} else clustered[:0]
-        accuracy, both = (rate_by(one, "accuracy", [_ALL]).to_dict("records") for one in (clustered, in_both))
-        return Comparison(table, *(estimate_of(row, "accuracy") for row in (*accuracy, *both)))
+        return _comparison(table, scored["good"].to_numpy(), scored["bad"].to_numpy(), margins, score)
 
     def fill(self, text: str | Iterable[str], candidates: Iterable[str]) -> pd.DataFrame:
         """Return how probable words are at the mask of a text.
@@ -585,8 +593,8 @@ def list_constructions(
 
 
 def compare_constructions(
-    models: Sequence[LanguageModel],
-    constructions: Sequence[str] | None = None,
+    models: LanguageModel | Sequence[LanguageModel],
+    constructions: str | Sequence[str] | None = None,
     *,
     frames: int = 3,
     scheme: SchemeName = "pll_word_l2r",
@@ -599,10 +607,11 @@ def compare_constructions(
     in nats: what the model expects of the meaning where preferences for names, places and answers cancel.
 
     Args:
-        models: The models, each with a name of its own.
-        constructions: Their names; None for all that have contrasts.
-        frames: Of contrasts, of each construction; of form there are three times as many items. From 16 on, contrasts
-            have a verdict.
+        models: The model, or several, each with a name of its own.
+        constructions: The name of one, or of several; None for all that have contrasts. There are verdicts on all
+            alone, since p values are corrected over all constructions.
+        frames: Of contrasts, of each construction; of form there are four times as many items at the most. A verdict
+            on contrasts takes 16.
         scheme: How masked models are asked.
         bos: What causal models read before a text.
         folder: The folder of all constructions; None for those that cxprobe carries.
@@ -614,7 +623,8 @@ def compare_constructions(
 
     Raises:
         ConstructionError: There is no such construction, or its files have faults.
-        DataError: Two models have one name, or one cannot score a pair (see `LanguageModel.compare`).
+        DataError: There is no model or no construction, two models have one name, or one cannot score a pair (see
+            `LanguageModel.compare`).
 
     Example:
         >>> import cxprobe
@@ -622,21 +632,90 @@ def compare_constructions(
         >>> sorted(rates["construction"].unique())
         ['conative', 'conative-form']
     """
-    if frames < 2:
-        raise DataError(f"frames is {frames}; an interval takes two frames at least")
-    every = _constructions(folder)
-    names = constructions or survey.surveyed_constructions(every)
-    pairs = survey.survey_pairs(names, every, _people_beside(every), frames)
-    listed = pairs.listed
-    texts = list(dict.fromkeys(member_texts(listed)))
-    answers: dict[str, pd.DataFrame] = {}
-    for lm in models:
-        if lm.name in answers:
-            raise DataError(f"the model {lm.name} is there twice; give each once")
-        check_scored(lm._with(bos), listed, [survey.SCORE_OF_FORM])
-        answers[lm.name] = token_table(lm._token_scores(texts, scheme, bos))
-    asked = [Member(name, ModelSpec(name=name, revision=None, sha256=None, dtype="float32"), name) for name in answers]
-    return survey.survey_rates(pairs, answers, [*asked, *survey.simple_baselines(_NGRAMS)], scheme)
+    lms = [models] if isinstance(models, LanguageModel) else [*models]
+    surveyed = Survey(lms, constructions, frames=frames, scheme=scheme, bos=bos, folder=folder)
+    for lm in lms:
+        surveyed.measure(lm)
+    return surveyed.rates()
+
+
+class Survey:
+    """The form and the meaning of constructions, asked of models one after the other.
+
+    Example:
+        >>> import cxprobe
+        >>> lms = [cxprobe.load("mini-clm"), cxprobe.load("taught-clm")]
+        >>> survey = cxprobe.Survey(lms, ["conative"], frames=2)
+        >>> for lm in lms:
+        ...     survey.measure(lm)
+        >>> sorted(survey.differences()["task"].unique())
+        ['contrasts', 'pairs']
+    """
+
+    def __init__(
+        self,
+        models: Sequence[LanguageModel],
+        constructions: Sequence[str] | str | None = None,
+        *,
+        frames: int = 3,
+        scheme: SchemeName = "pll_word_l2r",
+        bos: Bos | None = None,
+        folder: str | Path | None = None,
+    ) -> None:
+        """Read what is asked, and check that every model can be asked, by a short trial of each.
+
+        The arguments and errors are those of `compare_constructions`.
+        """
+        if frames < 2:
+            raise DataError(f"frames is {frames}; an interval takes two frames at least")
+        every = _constructions(folder)
+        asked = survey.surveyed_constructions(every)
+        wanted = asked if constructions is None else constructions
+        names = [wanted] if isinstance(wanted, str) else [*wanted]
+        for what, given in {"model": models, "construction": names}.items():
+            if not given:
+                raise DataError(f"there is no {what}; give one at least")
+        self.are_all = {*asked} <= {*names}
+        """Whether these are all constructions: of fewer there are no verdicts."""
+        self._pairs = survey.survey_pairs(names, every, _people_beside(every), frames)
+        listed = self._pairs.listed
+        self._texts = list(dict.fromkeys(member_texts(listed)))
+        self._how, self._answers = (scheme, bos), dict[str, pd.DataFrame]()
+        self.seconds: float = 0
+        """How long all models take, as far as the trial tells."""
+        known = set[str]()
+        for lm in models:
+            if lm.name in known:
+                raise DataError(f"the model {lm.name} is there twice; give each once")
+            known.add(lm.name)
+            check_scored(lm._with(bos), listed, [survey.SCORE_OF_FORM])
+            tried = self._texts[:: max(1, len(self._texts) // _TRIED)]
+            began = perf_counter()
+            lm._token_scores(tried, scheme, bos)
+            self.seconds += (perf_counter() - began) * sum(map(len, self._texts)) / sum(map(len, tried))
+
+    def measure(self, model: LanguageModel) -> None:
+        """Ask one of the models."""
+        self._answers[model.name] = token_table(model._token_scores(self._texts, *self._how))
+
+    def rates(self) -> pd.DataFrame:
+        """Return the rates of what was measured, see `compare_constructions`."""
+        return self._evaluated()[0]
+
+    def differences(self) -> pd.DataFrame:
+        """Return the paired differences of every two models that were measured, first less second.
+
+        Returns:
+            Columns of `cxprobe.results.comparisons.COMPARISON`, with the construction and the condition: of pairs of
+            form in shares, of contrasts in nats; p_holm is corrected over the constructions of the two models.
+        """
+        return self._evaluated()[1]
+
+    def _evaluated(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        specs = {name: ModelSpec(name=name, revision=None, sha256=None, dtype="float32") for name in self._answers}
+        asked = [Member(name, spec, name) for name, spec in specs.items()]
+        members = [*asked, *survey.simple_baselines(_NGRAMS)]
+        return survey.survey_rates(self._pairs, self._answers, members, self._how[0], are_all=self.are_all)
 
 
 def baselines_on(
@@ -723,7 +802,7 @@ def minimal_pairs(
 def sentences(
     construction: str,
     *,
-    per_label: int = 10,
+    per_cell: int = 10,
     source: Literal["generated", "balanced"] = "generated",
     seed: int = SEED,
     folder: str | Path | None = None,
@@ -732,7 +811,7 @@ def sentences(
 
     Args:
         construction: Its name, see `list_constructions`.
-        per_label: Sentences for each value of each feature, per label and lexical half. So 20 are 2,400 balanced
+        per_cell: Sentences in each cell: a value of a feature, a label and a lexical half. So 20 are 2,400 balanced
             sentences of the comparative correlative.
         source: "generated" for the first pair of grammars; "balanced" for the second, whose two labels differ in
             nothing that is spelling.
@@ -752,7 +831,7 @@ def sentences(
 
     Example:
         >>> import cxprobe
-        >>> sorted(set(cxprobe.sentences("comparative-correlative", per_label=2)["label"]))
+        >>> sorted(set(cxprobe.sentences("comparative-correlative", per_cell=2)["label"]))
         ['negative', 'positive']
     """
     from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars  # NLTK, which no model needs
@@ -762,7 +841,7 @@ def sentences(
     require_construction(construction, constructions)
     described = load_construction(construction, constructions).for_source(source)
     grammars = load_grammars(construction, described, constructions, source=source)
-    return generate_sentences(construction, described, grammars, per_label, seed).sentences
+    return generate_sentences(construction, described, grammars, per_cell, seed).sentences
 
 
 def overview(
@@ -819,12 +898,13 @@ def read_pairs(path: str | Path) -> pd.DataFrame:
 
     Args:
         path: A table with a header (.tsv, or .csv with texts between double quotes), or one JSON object a line
-            (.jsonl), compressed (.gz) or not, with the columns id (each pair has its own), good and bad. A table
-            without ids can be read by pandas and given to `LanguageModel.compare`. Optional: context; item, what
-            several pairs are about; ``cluster_<name>``, what pairs share, for intervals; and any others, to report by.
+            (.jsonl), compressed (.gz) or not, or a .parquet, with the columns good and bad (or BLiMP's sentence_good
+            and sentence_bad). Optional: id, of which each pair has its own; context; item, what several pairs are
+            about; ``cluster_<name>``, what pairs share, for intervals; and any others, to report by.
 
     Returns:
-        One row a pair with these columns, see `minimal_pairs`.
+        One row a pair with these columns, see `minimal_pairs`; where the file has none, id is the number of the pair,
+        from 0, and item the id.
 
     Raises:
         DataError: The file is not such a table; the message has the line.
@@ -836,7 +916,7 @@ def read_pairs(path: str | Path) -> pd.DataFrame:
         >>> cxprobe.read_pairs(path)["good"].tolist()
         ['She sleeps.']
     """
-    return pair_table(benchmarks.read_generic(Path(path)))
+    return _pairs_to_compare(read_pair_table(path), None, None)
 
 
 def probe(
@@ -891,7 +971,7 @@ def probe(
 
     Example:
         >>> import cxprobe
-        >>> table = cxprobe.sentences("comparative-correlative", per_label=1)
+        >>> table = cxprobe.sentences("comparative-correlative", per_cell=1)
         >>> features = cxprobe.load("mini-mlm").features(table["text"])
         >>> rates = cxprobe.probe(features, table["label"], parts=table["split"])
         >>> rates["layer"].tolist()
@@ -970,6 +1050,9 @@ def _check_option(name: str, value: object, allowed: Any) -> None:
 
 
 def _listed(texts: Iterable[str]) -> list[str]:
+    if isinstance(texts, pd.DataFrame | Mapping):
+        names = ", ".join(map(str, texts))
+        raise DataError(f"a list of texts is needed, and not a table; give one of its columns ({names})")
     listed = [] if isinstance(texts, str) or not isinstance(texts, Iterable) else list(texts)
     if not listed:
         raise DataError(f"a list of texts is needed, with one at least, and not {texts!r}")
@@ -1009,6 +1092,49 @@ def _surprisals(sentence: int, scores: TokenScores, by: str) -> pd.DataFrame:
     return pd.DataFrame({"sentence": sentence, **columns, "surprisal": -sums / log(2), "log_probability": sums})
 
 
+def compare_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> Comparison:
+    """Compare the two texts of each pair by scores that another tool gave them.
+
+    Args:
+        pairs: Columns good, bad and, if there is any, context; see `LanguageModel.compare`.
+        scores: text (the context and what follows it, as one text) and score, such as a log probability in nats; the
+            higher is the more probable. Or id (of the pair), good_score and bad_score.
+
+    Raises:
+        DataError: A text, or a pair, has no score or several, or a score is of no text of a pair; with the rows.
+
+    Example:
+        >>> import cxprobe, pandas as pd
+        >>> pairs = pd.DataFrame({"good": ["She sleeps."], "bad": ["She sleep."]})
+        >>> scores = pd.DataFrame({"text": ["She sleeps.", "She sleep."], "score": [-9.5, -14.25]})
+        >>> cxprobe.compare_scores(pairs, scores).accuracy.value
+        1.0
+    """
+    table = _pairs_to_compare(pairs, None, None)
+    if "text" in scores:
+        wanted = [table["context"] + table[name] for name in ("good", "bad")]
+        texts = pd.DataFrame({"text": pd.concat(wanted).drop_duplicates()}).reset_index(drop=True)
+        of_text = joined(scores, texts, "text").set_index("text")
+        good, bad = (numbers(of_text, "score")[texts].to_numpy() for texts in wanted)
+    else:
+        of_pair = joined(scores, table[["id"]], "id").set_index("id").loc[table["id"]]
+        good, bad = (numbers(of_pair, name).to_numpy() for name in ("good_score", "bad_score"))
+    return _comparison(table, good, bad, good - bad, "the scores given")
+
+
+def _comparison(
+    table: pd.DataFrame, good: NDArray[Any], bad: NDArray[Any], margins: NDArray[np.float64], score: str
+) -> Comparison:
+    """Return the comparison of pairs whose texts have been scored."""
+    credits = stats.credits_of_margins(margins)
+    table = table.assign(good_score=good, bad_score=bad, margin=margins, accuracy=credits)
+    clustered = _with_clusters(table)
+    in_both = both_orders(clustered) if {"order", FRAME} <= {*table} else clustered[:0]
+    accuracy, both = (rate_by(one, "accuracy", [_ALL]).to_dict("records") for one in (clustered, in_both))
+    rate, *in_both_orders = (estimate_of(row, "accuracy") for row in (*accuracy, *both))
+    return Comparison(table, rate, score, *in_both_orders)
+
+
 def _pairs_to_compare(
     good: Iterable[str] | pd.DataFrame, bad: Iterable[str] | None, context: Iterable[str] | str | None
 ) -> pd.DataFrame:
@@ -1018,10 +1144,15 @@ def _pairs_to_compare(
             raise DataError("a table of pairs has its columns bad and context; give the table alone")
         table = good.reset_index(drop=True)
     else:
-        right, wrong = list(good), [] if bad is None else list(bad)
+        if isinstance(good, str) or isinstance(bad, str):
+            raise DataError("good and bad are lists of texts, one for each pair, and not a text; write [text]")
+        if bad is None:
+            raise DataError("bad is missing: give the wrong texts, in the order of the right ones, or a table of pairs")
+        right, wrong = list(good), list(bad)
         contexts = [context or ""] * len(right) if isinstance(context, str | None) else list(context)
-        if not len(right) == len(wrong) == len(contexts) or isinstance(good, str):
-            raise DataError("give a right text, a wrong one and a context for each pair, or a table of pairs")
+        for name, given in {"bad": wrong, "context": contexts}.items():
+            if len(given) != len(right):
+                raise DataError(f"good has {len(right)} texts, and {name} has {len(given)}; give one for each pair")
         table = pd.DataFrame({"good": right, "bad": wrong, "context": contexts})
     if table.empty:
         raise DataError("there is no pair; give one at least")
@@ -1082,6 +1213,9 @@ def _load(
     is_path = isinstance(name, Path) or name.startswith(("/", "./", "../", "~"))
     name = str(Path(name).expanduser()) if is_path else str(name)
     is_folder, last = Path(name).is_dir(), Path(name).name  # messages call the model by the last
+    known = {*carried, *PACKAGED}
+    if not (is_path or is_folder or name in known or is_gguf(name)) and (near := near_to(name, [*known])):
+        raise ModelError(f"'{name}' is no model here; did you mean '{near}'? One of the hub is called 'owner/name'")
     if is_path and not is_folder and not is_gguf(name):
         raise ModelError(f"'{name}': there is no such folder; give the folder that has the model's config.json")
     path = name if is_folder else carried.get(name, name)
@@ -1093,5 +1227,4 @@ def _load(
     except ModelError as fault:
         key = f"models.{last}"
         text = str(fault).removeprefix(f"{key}: ").replace(f"set {key}.name to its path", "give its path")
-        near = get_close_matches(name, {*carried, *PACKAGED} - {name}, n=1)
-        raise ModelError(f"{text} Did you mean '{near[0]}', which cxprobe knows?" if near else text) from fault
+        raise ModelError(text) from fault

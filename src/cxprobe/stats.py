@@ -59,6 +59,7 @@ WORDINGS = f"{CLUSTER}wording:"  # how the names of these clusters begin, see cl
 WIDEST = 0.5  # interval of a rate; what is wider is a smoke test
 FEWEST_WORDINGS = 6  # with fewer, no difference could be found: see PairedDifference.p
 _ROUNDING = 1e-12  # for each item: a sum of residuals that is 0 but for rounding is below, of up to a million items
+DRAWS = 1_000  # of a bootstrap
 EXACT, EXCHANGES, MOST_PERMUTED = 14, 20_000, 100  # see `_permutation_p`
 
 
@@ -132,6 +133,38 @@ def mean_by(
     half = stdtrit(freedom, (1 + LEVEL) / 2) * error
     columns = {column: value, "low": value - half, "high": value + half, "n": n, "freedom": freedom}
     return pd.DataFrame(columns).reset_index()
+
+
+def correlation(
+    first: "pd.Series[float]", second: "pd.Series[float]", clusters: pd.Series, seed: int
+) -> dict[str, float]:
+    """Return Spearman's correlation of two columns, with the 95 % interval of a bootstrap over clusters.
+
+    Args:
+        first: Shape (n,), numbers.
+        second: Shape (n,), numbers.
+        clusters: Shape (n,): what rows share.
+        seed: Of the 1,000 draws.
+
+    Returns:
+        value, low and high in [-1, 1], NaN where a column has one value alone; and n, the number of rows.
+
+    Source:
+        Field & Welsh 2007 (the bootstrap over clusters).
+    """
+
+    def rho(rows: Ints) -> float:
+        one, other = (column.iloc[rows].rank().to_numpy() for column in (first, second))
+        return float(np.corrcoef(one, other)[0, 1]) if np.ptp(one) and np.ptp(other) else nan
+
+    members = [*pd.Series(np.arange(len(first))).groupby(pd.factorize(clusters)[0]).indices.values()]
+    generator = np.random.default_rng(seed)
+    draws = [
+        rho(np.concatenate([members[one] for one in generator.integers(0, len(members), len(members))]))
+        for _ in range(DRAWS)
+    ]
+    ends = np.nanquantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if np.isfinite(draws).any() else (nan, nan)
+    return {"value": rho(np.arange(len(first))), "low": float(ends[0]), "high": float(ends[1]), "n": len(first)}
 
 
 def credits_of_margins(margins: Floats, tie: float = 0.0) -> Floats:

@@ -21,11 +21,11 @@ from cxprobe.models.params import (
     UnigramModel,
 )
 from cxprobe.models.texts import Pair, pair_table, pairs_of, without_gaps
-from cxprobe.results.comparisons import compare, with_baselines
+from cxprobe.results.comparisons import COMPARISON, GROUP, MODELS, compare, compare_contrasts, with_baselines
 from cxprobe.results.params import Families
-from cxprobe.results.rates import Facet, rates_of
+from cxprobe.results.rates import rates_of
 from cxprobe.results.schema import HAS_VERDICT, facet_columns
-from cxprobe.results.verdict import FEWEST_FRAMES, with_verdicts
+from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES, with_verdicts
 from cxprobe.seeding import SEED
 from cxprobe.tasks.contrasts.contrast import pair_margins
 from cxprobe.tasks.contrasts.evaluate import BY_CONDITION, contrast_responses, with_contrast_verdicts
@@ -122,39 +122,55 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
 
 
 def survey_rates(
-    pairs: SurveyedPairs, answers: Mapping[str, pd.DataFrame], members: Sequence[Member], scheme: SchemeName
-) -> pd.DataFrame:
-    """Return the rates of models and baselines on pairs, each beside the best baseline and the control.
+    pairs: SurveyedPairs,
+    answers: Mapping[str, pd.DataFrame],
+    members: Sequence[Member],
+    scheme: SchemeName,
+    *,
+    are_all: bool,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rates of models and baselines on pairs, and the paired differences of every two models.
 
     Args:
         pairs: What `survey_pairs` returns.
         answers: Model -> the scores of the tokens of all texts (`cxprobe.models.texts.token_table`).
         members: The models, and the baselines, which are asked here.
         scheme: How masked models were asked.
+        are_all: Whether these are all constructions: over fewer, p values would be corrected for what happens to be
+            asked, so that there is no verdict and no p.
 
     Returns:
-        Columns of `cxprobe.results.schema.RATES`. Contrasts of fewer than `FEWEST_FRAMES` frames have no verdict.
+        Columns of `cxprobe.results.schema.RATES`, each rate beside the best baseline and the control; contrasts of
+        fewer than `FEWEST_FRAMES` frames have no verdict. And those of `cxprobe.results.comparisons.COMPARISON`, of
+        form in shares and of contrasts in nats.
     """
-    parts = []
+    parts, compared = [], []
     if len(pairs.form):
         form = pairs.form.assign(source=pairs.form["words"])
         decided = {model: decide_pairs(form, table, how_of_form(scheme)) for model, table in answers.items()}
         decided |= decided_by_baselines(form, members, SEED)
         of_form = [pair_responses(table).assign(task="pairs", model=model) for model, table in decided.items()]
-        parts.append(with_verdicts(override(_compared(of_form, _FACETS, members), [], members), members))
+        responses = pd.concat(of_form, ignore_index=True)
+        comparisons = compare(responses, _FACETS, members, {}, _TESTED)
+        compared.append(comparisons[comparisons["compares"] == MODELS])
+        rates = with_baselines(rates_of(responses, _FACETS), comparisons)
+        judged = override(rates, [], members)
+        judged[HAS_VERDICT] &= are_all
+        parts.append(with_verdicts(judged, members))
     if len(pairs.contrasts):
         of_contrasts = [
             contrast_responses(pair_margins(pairs.contrasts, table)).assign(task="contrasts", model=model)
             for model, table in answers.items()
         ]
-        judged = with_contrast_verdicts(_compared(of_contrasts, [BY_CONDITION], members))
-        judged[HAS_VERDICT] &= judged["n"] >= FEWEST_FRAMES
+        responses = pd.concat(of_contrasts, ignore_index=True)
+        comparisons = compare_contrasts(responses, members, {})
+        compared.append(comparisons)
+        judged = with_contrast_verdicts(with_baselines(rates_of(responses, [BY_CONDITION]), comparisons))
+        judged[HAS_VERDICT] &= are_all & (judged["n"] >= FEWEST_FRAMES)
         parts.append(with_verdicts(judged, members))
     rates = pd.concat(parts, ignore_index=True)
-    return rates.fillna(dict.fromkeys(facet_columns(rates), ""))
-
-
-def _compared(parts: Sequence[pd.DataFrame], facets: Sequence[Facet], members: Sequence[Member]) -> pd.DataFrame:
-    """Return the rates of responses, each beside the best baseline."""
-    responses = pd.concat(parts, ignore_index=True)
-    return with_baselines(rates_of(responses, facets), compare(responses, facets, members, {}, _TESTED))
+    differences = pd.concat(compared, ignore_index=True)
+    if not are_all:
+        differences[["p", "p_holm", "detectable"]] = float("nan")
+    place = [*GROUP, *differences.columns.intersection([CONDITION])]
+    return rates.fillna(dict.fromkeys(facet_columns(rates), "")), differences[[*place, *COMPARISON]]

@@ -89,6 +89,13 @@ def test_a_path_and_a_generator_are_as_good_as_a_string_and_a_list(models):
         cxprobe.load(Path("gone"))
 
 
+def test_a_misspelt_name_of_a_model_that_is_here_is_told_without_a_network(monkeypatch):
+    monkeypatch.setattr("cxprobe.models.loading.cached_file", None)
+    for name, near in {"smollm2": "smollm2-135m", "mini-clmm": "mini-clm"}.items():
+        with pytest.raises(ModelError, match=f"'{name}' is no model here; did you mean '{near}'"):
+            cxprobe.load(name)
+
+
 @pytest.mark.parametrize("ask", ["score", "surprisal", "features"])
 def test_half_of_a_character_is_refused_and_unknown_tokens_are_told_with_their_share(models, ask):
     with pytest.raises(DataError, match=r"text 1 is .*, without lone surrogates"):

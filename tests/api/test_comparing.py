@@ -37,6 +37,19 @@ def test_a_context_stands_before_both_texts_with_a_space(lm):
         assert behind.table["margin"].tolist() == pytest.approx(alone.table["margin"].tolist(), abs=1e-5)
 
 
+def test_what_is_compared_is_chosen_by_no_name_alone_and_is_said(lm):
+    table = pd.DataFrame({"good": GOOD, "bad": BAD, "condition": ["construction"] * 3})
+    assert lm.compare(table).score == lm.compare(GOOD, BAD).score == "per_token"
+    assert lm.compare(table.assign(frame=[1, 2, 3])).score == "sum"
+    assert "pairs by per_token, " in repr(lm.compare(GOOD, BAD))
+
+
+def test_a_table_is_no_list_of_texts(lm):
+    for ask in (lm.score, lm.surprisal):
+        with pytest.raises(DataError, match=r"and not a table; give one of its columns \(good, bad\)"):
+            ask(pd.DataFrame({"good": GOOD, "bad": BAD}))
+
+
 def test_a_table_keeps_its_columns_and_is_reported_by_them(lm):
     table = pd.DataFrame({"good": GOOD, "bad": BAD, "verb": ["a", "b", "a"]})
     found = lm.compare(table)
@@ -44,6 +57,9 @@ def test_a_table_keeps_its_columns_and_is_reported_by_them(lm):
     rates = found.by("verb").set_index("verb")
     assert rates.loc["a", "n"] == 2
     assert rates.loc["a", "ties"] == 1
+    gaps = lm.compare(table.assign(verb=["a", None, float("nan")], rating=pd.array([1, None, 2], "Int64")))
+    assert dict(gaps.by("verb")[["verb", "n"]].to_numpy()) == {"a": 1, "": 2}
+    assert dict(gaps.by("rating")[["rating", "n"]].to_numpy()) == {1: 1, "(none)": 1, 2: 1}
     with pytest.raises(DataError, match=r"no column 'noun' .allowed: accuracy, "):
         found.by("noun")
 
@@ -77,7 +93,10 @@ def test_a_column_is_reported_by_only_if_its_values_are_names_and_its_name_is_no
     [
         ((pd.DataFrame({"good": GOOD, "bad": BAD, "margin": [1, 2, 3]}),), "have the columns margin already"),
         ((pd.DataFrame({"good": GOOD, "bad": BAD, "cluster_x": [["a"]] * 3}),), r"cluster_x is \['a'\]; write a text"),
-        ((GOOD,), "give a right text, a wrong one and a context for each pair"),
+        ((GOOD,), "bad is missing"),
+        ((GOOD, BAD[1:]), "good has 3 texts, and bad has 2"),
+        ((GOOD, BAD, ["we say"]), "good has 3 texts, and context has 1"),
+        ((GOOD[0], BAD[0]), "good and bad are lists of texts"),
         ((["", "a"], ["a", "b"]), "row 1: good is ''"),
         ((pd.DataFrame({"good": GOOD, "bad": BAD, "id": ["a", "b", "a"]}),), "the id 'a' is there twice"),
     ],
@@ -105,7 +124,7 @@ def test_a_comparison_says_what_its_interval_rests_on(lm, clusters, said, is_res
     table = pd.DataFrame({"good": [GOOD[0]] * 8, "bad": [BAD[0]] * 8} | clusters)
     found = lm.compare(table)
     assert found.clustering == said
-    assert repr(found).endswith(f"of 8 pairs, {said}>")
+    assert repr(found).endswith(f"of 8 pairs by per_token, {said}>")
     assert bool(found.reservation) == is_reserved
 
 
@@ -134,6 +153,6 @@ def test_contrasts_are_the_means_of_frames_by_condition_and_their_differences(lm
     assert found.loc["less_neutral", "contrast"] == pytest.approx(2 * margins["construction"].mean())
     assert found.loc["construction", "above_zero"] == (margins["construction"] > 0).mean()
     assert found["n"].to_dict() == dict.fromkeys(["construction", "neutral", "less_neutral", "adds"], 2)
-    assert comparison.verdict == "none without the conditions control and neutral"
+    assert comparison.verdict == "none without the condition control"
     with pytest.raises(DataError, match="contrasts need the column condition"):
         lm.compare(table.drop(columns="condition")).contrasts()

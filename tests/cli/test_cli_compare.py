@@ -67,8 +67,16 @@ def test_a_file_with_conditions_has_contrasts_and_a_verdict(tmp_path):
     (tmp_path / "mine.tsv").write_text("\n".join(lines) + "\n")
     done = typed("mine.tsv")
     assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("accuracy by sum ")
     assert "less_neutral" in done.stdout
-    assert "verdict on the contrasts: " in done.stdout
+    assert "verdict on the contrasts: none with 3 frames; it takes 16" in done.stdout
+    named = "good\tbad\tframe\tcondition\nThe dogs run.\tThe dogs runs.\t1\tmine\n"
+    (tmp_path / "mine.tsv").write_text(named)
+    done = typed("mine.tsv", "--by", "condition")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("accuracy by per_token ")
+    assert "no contrasts: contrasts need the condition construction; the table has 'mine'" in done.stdout
+    assert done.stdout.splitlines()[-1].split()[0] == "mine"
 
 
 def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
@@ -77,8 +85,30 @@ def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
     head, row = done.stdout.splitlines()[1:3]
     assert head.split() == ["construction", "form", "best", "baseline", "meaning", "adds", "control"]
     assert row.startswith("conative ")
-    assert "A verdict takes 16 frames" in done.stdout
+    assert "A verdict needs --all" in done.stdout
+    assert "A verdict on meaning takes 16 frames" in done.stdout
+    rates = pd.read_csv("rates.csv", keep_default_na=False)
+    of_form = rates[(rates["construction"] == "conative-form") & (rates["model"] == "mini-clm")]
+    assert f"form: % of {of_form['n'].max():.0f} pairs" in done.stdout
     assert {*RATES, "condition"} <= {*pd.read_csv("rates.csv")}
+
+
+def test_two_models_have_a_table_each_and_one_of_their_differences_and_the_rates_are_written(tmp_path):
+    done = typed("conative", "--frames", "2", "-o", "rates.csv", "--model", "taught-clm")
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    titles = [line for line in lines if line.endswith(":")]
+    said = "taught-clm less mini-clm, on the same items (p: Holm over constructions):"
+    assert titles == ["taught-clm:", "mini-clm:", said]
+    assert "minutes, as a short trial tells" in done.stderr
+    assert {"taught-clm", "mini-clm"} <= {*pd.read_csv("rates.csv")["model"]}
+
+
+def test_a_second_model_that_cannot_be_loaded_is_told_before_the_first_is_measured(monkeypatch):
+    monkeypatch.setattr(cxprobe.Survey, "measure", lambda *_: pytest.fail("it was measured"))
+    done = CliRunner().invoke(app, ["compare", "conative", "--model", "mini-clm", "--model", "./nowhere"])
+    assert isinstance(done.exception, SystemExit)
+    assert "nowhere" in done.stderr
 
 
 def test_what_cannot_be_compared_is_told_before_pytorch_is_loaded(tmp_path):

@@ -11,6 +11,7 @@ from dvc.repo import Repo
 from conftest import ROOT, run
 from cxprobe.cli.init import preset_text
 from cxprobe.project.params import load_params
+from cxprobe.tasks.registry import TASKS
 
 pytestmark = pytest.mark.pipeline
 
@@ -60,8 +61,7 @@ def test_a_model_comes_with_its_card_and_no_other(tmp_path):
 
 def test_dvc_resolves_every_stage_and_every_file_that_a_stage_needs_from_the_start_is_there(made):
     status = status_of(made[0])
-    lines = ("recognition", "scenarios", "pairs", "prompts", "interventions")
-    once = {f"{step}_{line}" for step in ("make", "evaluate") for line in lines}
+    once = {f"{step}_{task}" for step in ("make", "evaluate") for task in TASKS}
     others = {"list_code", "list_files", "write_corpora", "report", "measure_pairs@mini-clm", "measure_pairs@mini-mlm"}
     assert set(status) == others | once
     absent = [

@@ -53,6 +53,14 @@ def test_two_people_press_keys_go_on_later_and_are_compared_and_a_third_decides(
     assert "**the**" not in run("", "Cy (decides)").out
 
 
+def test_a_text_of_a_corpus_cannot_change_the_terminal_of_who_labels():
+    table = mined(1).assign(length=10, second_start=5, url="http://a/\x1b[2J")
+    table["text"] = table["text"] + "\x1b[8m\u202e\u200b"
+    write_table(table, SENTENCES)
+    said = run("q", "Ann").out
+    assert "sings.\\x1b[8m\\u202e\\u200b\nhttp://a/\\x1b[2J\n" in said
+
+
 def test_labels_of_a_program_are_named_as_such_and_agree_with_nobody():
     add_labels(LABELS, [label("sentence", one, "positive", "model:reader-1") for one in mined(4)["id"]])
     said = run("pppppppp", "Ann").out

@@ -60,7 +60,7 @@ def test_every_command_has_help_and_stands_in_a_group():
     code, output = call("--help")
     assert code == 0
     commands = typer.main.get_command(app).commands
-    assert set(commands) == {*IN_A_PROJECT, "compare", "init", "score"}
+    assert set(commands) == {*IN_A_PROJECT, "compare", "evaluate", "init", "score"}
     assert len(commands) <= 14
     for command in commands:
         assert f" {command} " in output

@@ -6,12 +6,16 @@ import pytest
 from dvc.repo import Repo
 from dvc.utils.serialize import load_yaml
 from ruamel.yaml import YAML
+from stage_work import MEASURING
 
 from conftest import ROOT
 from cxprobe.cli.init import preset_names, preset_text
 from cxprobe.errors import ParamsError
 from cxprobe.models.checkpoints import PACKAGED
+from cxprobe.models.params import ModelSpec
+from cxprobe.project.bundled import bundled_paths
 from cxprobe.project.params import load_params
+from cxprobe.tasks.registry import TASKS
 
 PRESETS = ROOT / "presets"
 BASE = """\
@@ -72,8 +76,9 @@ def test_the_committed_params_are_the_quick_preset():
 
 
 def test_a_model_of_a_package_is_the_same_by_its_short_name_and_in_the_preset():
-    models = load_params(ROOT / "params.yaml", ROOT / "constructions").models
-    assert {slug: models[slug].model_copy(update={"about": spec.about}) for slug, spec in PACKAGED.items()} == PACKAGED
+    models = YAML(typ="safe").load(preset_text("laptop", PRESETS))["models"]
+    named = {slug: ModelSpec.model_validate(models[slug]) for slug in PACKAGED}
+    assert {slug: spec.model_copy(update={"about": PACKAGED[slug].about}) for slug, spec in named.items()} == PACKAGED
 
 
 PARTS = [(name, part) for name in preset_names(PRESETS) for part in load_yaml(PRESETS / f"{name}.yaml").get("only", {})]
@@ -101,17 +106,38 @@ def faults_of_part(path: Path) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("name", preset_names(PRESETS))
-def test_what_a_stage_of_a_preset_depends_on_is_in_git_or_is_made_by_another_stage(name, tmp_path):
+@pytest.fixture(scope="module")
+def carried() -> dict[str, set[Path]]:
+    """What a clone and a project of `cxprobe init` begin with: files, and the folders that they are in."""
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    in_git = {Path(line) for line in tracked.splitlines()}
-    known = in_git | {folder for path in in_git for folder in path.parents}
+    # A project has the package from elsewhere: its dvc.yaml names no source.
+    files = {"a clone": map(Path, tracked.splitlines()), "a project": [*bundled_paths(ROOT), Path("src/cxprobe")]}
+    return {name: {part for path in paths for part in (path, *path.parents)} for name, paths in files.items()}
+
+
+@pytest.mark.parametrize("name", preset_names(PRESETS))
+def test_the_plan_of_a_preset_has_every_stage_and_every_input_is_there_or_made_by_another(
+    name, carried, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
     shutil.copy(ROOT / "dvc.yaml", tmp_path)
-    (tmp_path / "params.yaml").write_text(preset_text(name, PRESETS))
+    text = preset_text(name, PRESETS)
+    (tmp_path / "params.yaml").write_text(text)
     with Repo.init(tmp_path, no_scm=True) as repo:
         stages = repo.index.stages
         made = {Path(out.fs_path).relative_to(tmp_path) for stage in stages for out in stage.outs}
-        known |= made | {folder for path in made for folder in path.parents}
         needed = {Path(dep.fs_path).relative_to(tmp_path) for stage in stages for dep in stage.deps if dep.def_path}
-    below_made = {path for path in needed for folder in path.parents if folder in made}
-    assert not sorted(needed - known - below_made)
+        planned = {stage.addressing for stage in stages}
+    sections = {task: YAML(typ="safe").load(text)[task] for task in TASKS}
+    once = {f"{step}_{task}" for task in TASKS for step in ("make", "evaluate")}
+    items = {
+        f"{step}_{task}@{item}"
+        for task in TASKS
+        for step, key in MEASURING.items()
+        for item in sections[task].get(key, ())
+    }
+    assert once | items | {"list_code", "list_files", "write_corpora", "report"} <= planned
+    made |= {folder for path in made for folder in path.parents}
+    below_made = {path for path in needed for folder in path.parents if folder in made and len(folder.parts) > 1}
+    for found in carried.values():
+        assert not sorted(needed - found - made - below_made)

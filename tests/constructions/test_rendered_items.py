@@ -1,7 +1,7 @@
 """All items of the project are worded as they were: rendered.tsv has a hash of the texts of each construction and task.
 
 A change of the code that renders them changes no hash. Who changes items on purpose writes the file anew:
-`python tests/text/test_rendered_items.py`.
+`python tests/constructions/test_rendered_items.py`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,16 +11,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from cxprobe.project.presets import preset_text
-from cxprobe.tasks.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
 
+from cxprobe.cli.init import preset_text
 from cxprobe.constructions.people import load_people
 from cxprobe.project.params import Params, load_params
 from cxprobe.tasks.interventions.make import draw_base_and_source, load_labelled
 from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import FORM
-from cxprobe.tasks.prompts.make import build_choices, build_questions, item_table, load_material
+from cxprobe.tasks.prompts.make import build_tables, load_material, load_wording
 from cxprobe.tasks.scenarios.make import enumerate_items, fill_texts
 from cxprobe.tasks.scenarios.rules import load_scenarios
 
@@ -56,7 +55,7 @@ def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
         )
         changed = {"pairs_per_condition": pairs_per_condition, "pseudowords": len(content.frames)}
         settings = params.pairs.make.model_copy(update=changed)
-        table = build_pairs(name, content, people, settings, params.seed).pairs
+        table = build_pairs(name, content, people, settings, params.seed)
         texts = table[["id", "words", "variant", "context", "good", "bad", "cluster_wording"]]
         yield "pairs", name, hash_of(texts.to_numpy().tolist())
 
@@ -65,15 +64,12 @@ def hashes_of_prompts() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of all items, and of their questions and continuations."""
     params = recorded_params()
     settings = params.prompts.make.model_copy(update={"premises": None, "control_premises": None})
-    prompts, continuations = (load_prompts(InferencePrompts), load_prompts(ReasoningPrompts)), load_continuations()
     for name in folders_with("items.yaml"):
         material = load_material(name, settings, seed=params.seed)
-        questions = build_questions(name, material, *prompts, settings, seed=params.seed)
-        choices, answers = build_choices(name, material, continuations, settings, seed=params.seed)
-        tables = {"items": item_table(material, questions), "questions": questions}
-        tables |= {"continuations": choices, "answers": answers}
-        for kind, table in tables.items():
-            texts = table.drop(columns="control", errors="ignore")  # a later column
+        made = build_tables(name, material, load_wording(), settings, seed=params.seed)
+        kinds = {"items": "items", "questions": "questions", "continuations": "choices", "answers": "answers"}
+        for kind, table in kinds.items():
+            texts = made[table].drop(columns="control", errors="ignore")  # a later column
             yield kind, name, hash_of(texts.to_numpy().tolist())
 
 

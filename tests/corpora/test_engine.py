@@ -14,11 +14,12 @@ from small_corpora import ADJECTIVES, CC, corpus_of, job_of, mine, settings_of, 
 
 from conftest import ROOT
 from cxprobe.corpora import engine
-from cxprobe.corpora.engine import SHARD_MODULES, collect, run_shards
+from cxprobe.corpora.engine import SHARD_MODULES, collect, in_context, run_shards
 from cxprobe.corpora.params import Engine
 from cxprobe.errors import DataError
 from cxprobe.files.code import reached_modules
 from cxprobe.files.tables import read_table
+from cxprobe.files.texts import read_texts
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +45,18 @@ def test_each_sentence_is_a_row_with_its_features(one_run):
     assert first["distance"] == first["second_start"] - first["first_start"]
     assert (table["length"] == [len(text.split(" ")) for text in table["text"]]).all()
     assert table["url"].is_monotonic_increasing
+
+
+def test_people_read_each_match_in_its_context_with_its_place_and_slots_and_without_control_characters(one_run):
+    folder, table, *_ = one_run
+    [written] = folder.glob("out/*/sentences.tsv")
+    hits = read_texts(written)
+    assert hits["match"].str.startswith("The").all()
+    assert (hits["left"] + hits["match"] + hits["right"] == hits["text"]).all()
+    assert hits[["start", "end"]].astype(int).equals(table[["start", "end"]])
+    odd = table.head(1).assign(text="a\x1b[2J\u202e b", matched=[[(0, 1)]], slots=[[{"slot": "N", "word": "a"}]])
+    [hit] = in_context(odd).to_dict("records")
+    assert (hit["left"], hit["match"], hit["right"], hit["slots"]) == ("", "a", "\\x1b[2J\\u202e b", "N=a")
 
 
 def test_what_is_broken_is_counted_and_named(one_run):

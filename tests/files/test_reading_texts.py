@@ -28,7 +28,7 @@ def test_what_is_written_is_read_back_equal(tmp_path_factory, kind, rows):
         assert list(folder.iterdir()) == []
     else:
         write_table_as(table, str(folder / f"a.{kind}"))
-        pd.testing.assert_frame_equal(read_texts(folder / f"a.{kind}"), table)
+        pd.testing.assert_frame_equal(read_texts(folder / f"a.{kind}").reset_index(drop=True), table)
         assert [path.name for path in folder.iterdir()] == [f"a.{kind}"]
 
 
@@ -106,13 +106,13 @@ def test_the_column_is_the_one_that_is_named_or_the_only_one_with_a_usual_name(t
         ("a.csv", "text\n", "there is no text"),
         ("a.tsv", "\n", "there is no text"),
         ("a.csv", "text,text\na,b\n", "the column 'text' is there twice"),
-        ("a.csv", "text,verb\na,b\n ,c\n", "row 2: text is ' '"),
+        ("a.csv", "text,verb\na,b\n ,c\n", "line 3: text is ' '"),
         ("a.csv", "text\nThe more, the better.\n", "line 2 has 2 cells, and the header has 1"),
         ("a.csv", "text,mean\nTwo dogs sleep.,3,5\n", "line 2 has 3 cells, .* such as 3,5, needs"),
         ("a.csv", "text;mean\nTwo dogs sleep.;3,5\n", r"line 1: semicolons separate .* commas must; .* \(3,5\)"),
         ("a.csv", "text;mean;gloss, free\na;3,5;b\n", "line 1: semicolons separate the cells, but commas must"),
         ("a.csv", "text\tmean\na\t3,5\n", "line 1: tabs separate the cells, but commas must"),
-        ("a.tsv", '"text","mean"\n"a","3,5"\n', "line 1: commas separate the cells, but tabs must"),
+        ("a.tsv", '"text","mean"\n"a","3,5"\n', "commas separate the cells, but tabs must; call the file .csv"),
         ("a.csv", "sep=,\r\ntext,mean\r\na,3\r\n", "line 1: 'sep=,' is for spreadsheets; delete it: commas separate"),
         ("a.csv", '"sep=;"\rtext;mean\ra;3,5\r', "line 1: .* is for spreadsheets; delete it"),
         ("a.csv", "text,verb\na\n", "line 2 has 1 cells, and the header has 2"),
@@ -126,7 +126,10 @@ def test_the_column_is_the_one_that_is_named_or_the_only_one_with_a_usual_name(t
         ("a.jsonl", '{"text": "a", "text": "z"}\n', "line 1: a key is there twice"),
         ("a.jsonl", '{"text": "a"}\n{"text": "\\ud800"}\n', "line 2: .*surrogates not allowed"),
         ("a.parquet", "PAR1", "cannot be read as parquet"),
-        ("a.doc", "a", "'doc' is no format of texts"),
+        ("a.xlsx", "a", "'xlsx' is no format of texts .*; save a table as CSV UTF-8"),
+        ("a.tsv", 'text\tverb\n"No, she said."\tb\nYes.\tb\n', "stand in double quotes, as spreadsheets write them"),
+        ("a.csv", 'text,verb\n"a\nb",c\n\n ,c\n', "line 5: text is ' '"),
+        ("a.jsonl", '{"text": "a"}\n\n{"text": ""}\n', "line 3: text is ''"),
     ],
 )
 def test_what_is_no_file_of_texts_is_refused_with_its_place(tmp_path, name, content, message):

@@ -4,7 +4,7 @@ import pytest
 from pydantic import AfterValidator, Field, model_validator
 
 from cxprobe.errors import DataError
-from cxprobe.files.schema import Closed, FaultsError, faults_of, read_yaml, validate
+from cxprobe.files.schema import Closed, FaultsError, faults_of, near_to, read_yaml, validate
 
 
 def short(name: str) -> str:
@@ -53,6 +53,12 @@ def test_all_faults_are_told_each_with_its_place(tmp_path, content, faults):
         with pytest.raises(DataError) as raised:
             validate(Outer, content, tmp_path / "file.yaml", DataError)
         assert str(raised.value).splitlines() == [f"{tmp_path}/file.yaml: {fault}" for fault in faults]
+
+
+def test_a_name_that_is_begun_is_suggested_before_one_that_is_like_it():
+    names = ["conative", "comparative-correlative", "comparative-idiom"]
+    assert near_to("comparative", names) == "comparative-idiom"
+    assert (near_to("conativ", names), near_to("cnative", names), near_to("x", names)) == ("conative", "conative", "")
 
 
 def test_what_is_not_a_mapping_is_refused(tmp_path):

@@ -17,12 +17,15 @@ from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 import cxprobe
 from cxprobe.errors import ModelError
+from cxprobe.files.writing import DiskFullError
 from cxprobe.models.asking import replies_to
 from cxprobe.models.checkpoints import PACKAGED, pin_faults
 from cxprobe.models.embedding import load_encoder
 from cxprobe.models.params import Llm
 from cxprobe.models.scoring import load_language_model
 from cxprobe.models.store import answers_folder
+
+pytest_plugins = ["small_disks"]
 
 TEXTS = ["the old cat runs.", "we say that the fox eats, too."]
 SPECIAL = {"bos": "<|im_start|>", "eos": "<|im_end|>", "pad": "<|endoftext|>"}
@@ -121,6 +124,23 @@ def test_a_file_is_dequantised_once_and_another_file_of_its_name_anew(tmp_path, 
     assert len([folder for folder in cache.iterdir() if folder.is_dir()]) == 2
 
 
+@pytest.mark.parametrize("part", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_converted_file_that_is_changed_or_gone_is_refused_and_without_a_record_all_are_made_anew(
+    tmp_path, cache, part
+):
+    path, _ = write_gguf(tmp_path)
+    expected = log_probs_of(load_language_model("tiny", spec(path, bos="none")), TEXTS)
+    [folder] = (folder for folder in cache.iterdir() if folder.is_dir())
+    content = (folder / part).read_bytes()
+    (folder / part).write_bytes(content[:-64] + bytes(64))
+    assert f"{part} of {folder} is not what was written" in refusal(load_language_model, path)
+    (folder / part).unlink()
+    assert "remove the folder, and it is made again" in refusal(load_language_model, path)
+    (folder / "conversion.json").unlink()
+    again = log_probs_of(load_language_model("tiny", spec(path, bos="none")), TEXTS)
+    np.testing.assert_array_equal(again, expected)
+
+
 def test_a_pin_is_the_digest_of_the_file(tmp_path):
     path, _ = write_gguf(tmp_path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -146,10 +166,20 @@ def test_a_conversion_that_did_not_end_leaves_nothing_that_is_loaded(tmp_path, c
     with monkeypatch.context() as broken, pytest.raises(TypeError):
         broken.setattr(PreTrainedTokenizerFast, "save_pretrained", None)  # which comes after the weights
         load_language_model("tiny", spec(path))
-    assert [folder.suffix for folder in cache.iterdir() if folder.is_dir()] == [".partial"]
+    assert not [folder for folder in cache.iterdir() if folder.is_dir()]
     model, expected = (load_language_model("tiny", spec(one, bos="none")) for one in (path, same))
     np.testing.assert_allclose(log_probs_of(model, TEXTS), log_probs_of(expected, TEXTS), atol=1e-5, rtol=0)
     assert not [*cache.glob("*.partial")]
+
+
+def test_a_disk_that_is_full_is_said_and_gets_its_space_back(tmp_path, cache, file_limit):
+    path, _ = write_gguf(tmp_path)
+    file_limit(5000)
+    with pytest.raises(
+        DiskFullError, match=rf"^{cache}/tiny.*: the disk is full \(.*File too large.*\); free some space"
+    ):
+        load_language_model("tiny", spec(path))
+    assert not [folder for folder in cache.iterdir() if folder.is_dir()]
 
 
 def test_a_short_name_is_loaded_with_what_its_documents_began_with(tmp_path, monkeypatch):

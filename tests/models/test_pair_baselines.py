@@ -12,9 +12,9 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from conftest import ROOT
 from cxprobe.models.language_models import read_model_facts
-from cxprobe.models.pairs import learn_preferences, measure_baseline, preferences_of
+from cxprobe.models.pairs import learn_preferences, measure_pairs, preferences_of, texts_of_pairs
 from cxprobe.models.params import Member, NgramFeatures, NgramModel, PairClassifier, UnigramModel
-from cxprobe.models.texts import Pair, read_pair_answers
+from cxprobe.models.texts import Pair, ScoringConfig, read_pair_answers
 
 RULES = ["first_mentioned", "last_mentioned", "shorter"]
 NAMES = st.sampled_from(["Ann", "Bob", "the cook", "the actor's", "Name A", "Name B", "a", "sings", "Sings", ",", ""])
@@ -63,11 +63,12 @@ NGRAMS = NgramModel(kind="ngrams", name=str(ROOT / "models/mini-ngrams"), sha256
 
 @pytest.mark.parametrize("spec", [UnigramModel(kind="unigrams", language="en"), NGRAMS], ids=lambda spec: spec.kind)
 def test_models_of_words_are_measured_like_causal_models(spec, tmp_path):
-    counts = measure_baseline(Member("one", spec, "panel"), PAIRS, tmp_path, seed=1)
+    how = ScoringConfig(["pll"], 64)
+    counts = measure_pairs(None, Member("one", spec, "panel"), [PAIRS], [PAIRS], texts_of_pairs, how, tmp_path, 1)
     scores = read_pair_answers(tmp_path)
     assert scores["text"].tolist() == TEXTS_OF_PAIRS
     assert set(scores["scheme"]) == {"causal"}
-    assert counts == {"texts": 6, "token_scores": scores["log_probs"].map(len).sum()}
+    assert counts == {"pairs": 2, "texts": 6, "token_scores": scores["log_probs"].map(len).sum()}
     assert (scores["log_probs"].explode() < 0).all()
     facts = read_model_facts(tmp_path)
     assert (facts.kind, facts.state, facts.parameters, facts.weights) == ("baseline", "none", None, "")

@@ -68,15 +68,39 @@ def per_character(scores: TokenScores) -> float:
     return total(scores) / len(covered)
 
 
-def given_context(context: str, end: str, texts: dict[str, TokenScores]) -> float:
+def starts_of_parts(context: str, ends: list[str], texts: dict[str, TokenScores]) -> list[int]:
+    """Go back, in both texts, to the first character of any token that has letters on both sides of a start."""
+    starts = [len(context + end) - len(end.lstrip()) for end in ends]
+    while True:
+        across = [
+            start
+            for at, end in zip(starts, ends, strict=True)
+            for start, stop in texts[context + end].spans
+            if stop > at and (context + end)[start:at].strip()
+        ]
+        if not across:
+            return starts
+        starts = [min(across)] * 2
+
+
+def given_context(context: str, end: str, texts: dict[str, TokenScores], start: int) -> float:
     """Sum over the tokens whose last character is in what follows the context and its space."""
     whole = texts[context + end]
-    inside = whole.spans[:, 1] > len(whole.text) - len(end.lstrip())
-    return float(np.sum(whole.log_probs[inside]))
+    return float(np.sum(whole.log_probs[whole.spans[:, 1] > start]))
 
 
-def pmi(context: str, end: str, texts: dict[str, TokenScores]) -> float:
-    return given_context(context, end, texts) - given_context("", end.lstrip(), texts)
+def pmi(context: str, end: str, texts: dict[str, TokenScores], start: int) -> float:
+    return given_context(context, end, texts, start) - given_context("", end.lstrip(), texts, 0)
+
+
+def test_a_token_across_the_end_of_a_context_is_compared_with_all_that_stands_for_it_in_the_other_text():
+    texts = [
+        scored("in New York", [(0, 2), (2, 6), (6, 11)], [-1.0, -2.0, -4.0]),
+        scored("in New Yore", [(0, 2), (2, 6), (6, 10), (10, 11)], [-1.0, -2.0, -3.0, -0.5]),
+    ]
+    pairs = pd.DataFrame([("a", "in New Yor", "k", "e")], columns=["id", "context", "good", "bad"])
+    [found] = score_pairs(pairs, token_table([*texts, scored("k", [(0, 1)], [-1.0])]), ["given_context"]).itertuples()
+    assert (found.good, found.bad) == (-4.0, -3.5)
 
 
 CONTEXTS = ["", "", "the old", "é\u2003ab", "a" * 40]
@@ -99,9 +123,11 @@ def test_scores_of_all_pairs_at_once_are_exactly_those_of_one_text_at_a_time(see
     parts = {(name, row[0]) for name in {*names} - {*SCORES} for row in rows if row[1]}
     assert {*table.index} == {(name, row[0]) for name in SCORES for row in rows} | parts  # none without a context
     for id_, context, *ends in rows:
-        for member, end in zip(("good", "bad"), ends, strict=True):
+        starts = starts_of_parts(context, ends, scores)
+        for member, end, start in zip(("good", "bad"), ends, starts, strict=True):
             whole_text = scores[context + end]
             expected = {name: score(whole_text) for name, score in ORACLES.items()}
             if context and not unscored:
-                expected |= {"given_context": given_context(context, end, scores), "pmi": pmi(context, end, scores)}
+                expected |= {"given_context": given_context(context, end, scores, start)}
+                expected |= {"pmi": pmi(context, end, scores, start)}
             assert {name: table.loc[(name, id_), member] for name in expected} == expected

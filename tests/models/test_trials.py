@@ -11,7 +11,14 @@ from transformers.models.bert.modeling_bert import BertLayer
 
 from cxprobe.errors import ModelError
 from cxprobe.models.embedding import encoder_of, load_encoder
-from cxprobe.models.intervening import SentenceTokens, block_output
+from cxprobe.models.intervening import (
+    Edits,
+    Sentence,
+    SentenceTokens,
+    answers_after,
+    block_output,
+    tokens_of_sentence,
+)
 from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.texts import ScoringConfig
 from cxprobe.models.trials import are_alike
@@ -87,6 +94,20 @@ def test_a_model_that_answers_otherwise_each_time_is_refused(tmp_path, load, mon
     plain = BertLayer.forward
     monkeypatch.setattr(BertLayer, "forward", lambda *args, **options: plain(*args, **options) * torch.rand(1))
     assert "no answer to" in refusal(load, saved(tmp_path, "bert"))
+
+
+@pytest.mark.parametrize("kind", ["convbert", "mobilebert", "nystromformer", "yoso", "bert"])
+def test_a_prompt_is_answered_alike_alone_and_beside_others_as_a_text_is_scored(tmp_path, kind):
+    model = load_language_model("tiny", spec(saved(tmp_path, kind)))
+    texts = ("the cat", "we say that the old dog", "the king")
+    prompts = [tokens_of_sentence(model, Sentence(text, [len(text)], ("runs", "sings"), " here.")) for text in texts]
+    targets = torch.tensor([prompt.targets for prompt in prompts])
+    alone = [answers_after(model, [one], targets[[number]]) for number, one in enumerate(prompts)]
+    torch.testing.assert_close(answers_after(model, prompts, targets), torch.cat(alone), rtol=0, atol=1e-5)
+    output = block_output(model, prompts, 0, 64)
+    columns = torch.tensor([prompt.regions[:1] for prompt in prompts])
+    edits = Edits(output, torch.arange(3), columns[:, 0], output.at(columns)[:, 0])
+    torch.testing.assert_close(answers_after(model, prompts, targets, edits), torch.cat(alone), rtol=0, atol=2e-5)
 
 
 def test_interventions_are_refused_where_what_seem_to_be_blocks_are_parts_of_them(tmp_path):

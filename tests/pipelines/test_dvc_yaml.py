@@ -79,6 +79,16 @@ def test_make_repro_runs_each_line_by_itself_with_its_own_stages():
         assert [pattern for pattern in patterns if fnmatch(name, pattern)] == of_name * (of_name[0] in patterns)
 
 
+@pytest.mark.parametrize("content", [None, "", "{}"])
+def test_make_repro_says_what_to_do_where_a_kill_has_emptied_the_locks_of_dvc(content, tmp_path):
+    assert "unlocked" in re.findall("^repro: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[0]
+    if content is not None:
+        (tmp_path / ".dvc/tmp").mkdir(parents=True)
+        (tmp_path / ".dvc/tmp/rwlock").write_text(content)
+    done = subprocess.run(["make", "-f", ROOT / "Makefile", "unlocked"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode == 0, "rm .dvc/tmp/rwlock" in done.stderr) == (content != "", content == "")
+
+
 @pytest.mark.parametrize("name", [name for name in STAGES if not name.startswith(("evaluate", "report"))])
 def test_what_only_evaluates_or_reports_runs_no_other_stage(name):
     stage = definition(name)

@@ -20,12 +20,12 @@ def test_models_of_both_kinds_are_measured_and_evaluated(finished_project):
     }
     assert list(dict.fromkeys(measured["clm"]["region"])) == ["animal", "verb"]
     assert list(dict.fromkeys(measured["mlm"]["region"])) == ["animal", "verb", "answer"]
-    tracked = runs(finished_project, "interventions")
+    tracked = runs(finished_project, "interventions", "tags.role = 'part'")
     assert {(one.data.params["model"], one.data.params["construction"]) for one in tracked} == {
         (name, "toy") for name in MODELS
     }
     client = MlflowClient(f"sqlite:///{finished_project / 'mlruns' / 'mlflow.db'}")
-    by_layer = client.get_metric_history(tracked[0].info.run_id, "effect.by_layer.intervention.das")
+    by_layer = client.get_metric_history(tracked[0].info.run_id, "effect/by_layer.intervention.das")
     assert [one.step for one in by_layer] == [1, 2]
     rates = read_table(finished_project / "data/evaluate_interventions/rates.parquet")
     deciding = rates[rates["decides"]]

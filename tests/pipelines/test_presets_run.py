@@ -4,26 +4,17 @@ import pytest
 from command_line import call
 from preset_project import READ, cut_down, leave_out_constructions, save_tiny_models, write_imports
 from ruamel.yaml import YAML
-from stage_work import do_work
+from stage_work import measure_and_evaluate, run, write_report
 
 from conftest import ROOT, change_params
 from cxprobe.cli.init import preset_names, preset_text
 from cxprobe.files.tables import read_table
-from cxprobe.models.params import members_of
-from cxprobe.project.params import Params, load_params
-from cxprobe.run.results import write_results
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.project.params import load_params
+from cxprobe.results.params import task_members
+from cxprobe.tasks.registry import TASKS
 
 PRESETS = preset_names(ROOT / "presets")
 OF_PAPERS = {"weissweiler2022", "scivetti2025", "oba2026"}  # checked by tests/docs/test_papers.py
-# Task -> its measuring steps, each with the part of its section that names what is measured.
-MEASURING = {
-    "recognition": {"measure": "models"},
-    "scenarios": {"measure": "models"},
-    "pairs": {"measure": "models", "ask": "llms"},
-    "prompts": {"measure": "models", "ask": "llms"},
-    "interventions": {"measure": "models"},
-}
 
 
 @pytest.fixture
@@ -55,28 +46,16 @@ def test_a_preset_has_no_fault_once_its_files_are_imported(preset, monkeypatch):
 def test_a_preset_runs_from_end_to_end_with_tiny_models(preset, tmp_path):
     change_params(tmp_path, tmp_path / "params.yaml", cut_down)
     params = load_params()
-    lines = [line for line in MEASURING if getattr(params, line).constructions]
-    assert lines
-    for line in lines:
-        run(params, line, "make")
+    asked = [name for name in TASKS if getattr(params, name).constructions]
+    assert asked
+    for name in asked:
+        run("make", name, params)
     save_tiny_models(YAML(typ="safe").load(tmp_path / "params.yaml"))
-    for line in lines:
-        section = getattr(params, line)
-        for step, part in MEASURING[line].items():
-            for item in getattr(section, part, []):
-                run(params, line, step, item)
-        run(params, line, "evaluate")
-        members = members_of(params.models, section.models, params.llms, getattr(section, "llms", []))
+    for name in asked:
+        measure_and_evaluate(params, name)
+        members = task_members(params.params_of(name))
         # One baseline is about the project's own templates, which imported items do not have.
-        rates = read_table(tmp_path / "data" / f"evaluate_{line}" / "rates.parquet")
+        rates = read_table(tmp_path / "data" / f"evaluate_{name}" / "rates.parquet")
         assert {member.slug for member in members} - {*rates["model"]} <= {"hypothesis-by-template"}
         assert rates.loc[rates["measure"] == "accuracy", "value"].between(0, 1).all()
-
-
-def run(params: Params, line: str, step: str, item: str = "") -> Outcome:
-    """Run a stage's work in this process and write its results."""
-    outcome = do_work(step, line, params, item)
-    assert outcome is not None
-    assert not outcome.faults, (step, line, item, outcome.faults)
-    write_results(Stage(f"{step}_{line}", item, params), outcome)
-    return outcome
+    write_report(params)

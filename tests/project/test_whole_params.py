@@ -4,6 +4,7 @@ from operator import getitem
 
 import pytest
 from ruamel.yaml import YAML
+from whole_project import BENCHMARK
 
 from conftest import RECORDED, ROOT, change_params
 from cxprobe.errors import ParamsError
@@ -94,6 +95,13 @@ def put(values: dict[str, object]):
         ({"pairs/llms": {"mock": {}}, "pairs/ask": None}, "pairs.ask: is null, and pairs.llms names models"),
         ({"pairs/evaluate/score": "pmi", "pairs/evaluate/scores": ["sum"]}, "score: 'pmi' is not in pairs.evaluate"),
         ({"prompts/evaluate/scores": ["sum"]}, "'pmi' is not in"),
+        ({"seed": 2**32}, "seed: 4294967296 is not allowed"),
+        ({"models/mini-clm-random/seed": 2**32}, "seed: 4294967296 is not allowed"),
+        ({"interventions/make/learn": []}, "interventions.make.learn: "),
+        ({"interventions/make/learn": ["let-alone"]}, "learn: interventions.constructions does not have let-alone"),
+        ({"pairs/benchmarks": {"x": BENCHMARK | {"files": "../../y.tsv"}}}, "'../../y.tsv' leaves the benchmark's"),
+        ({"pairs/benchmarks": {"x": BENCHMARK | {"files": "/tmp/y.tsv"}}}, "'/tmp/y.tsv' leaves the benchmark's"),
+        ({"pairs/benchmarks": {"form": BENCHMARK}}, "pairs.benchmarks.form: results call something else so"),
         ({"report/tested/models": [["mini-mlm", "mini-clm"], ["mini-clmm"] * 2]}, "models[1]: 'mini-clmm' is not in"),
     ],
 )

@@ -4,10 +4,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_rel
 
 from cxprobe.errors import DataError
 from cxprobe.models.params import Member, ModelSpec, Rule
-from cxprobe.results.comparisons import best_baseline, compare_models
+from cxprobe.results.comparisons import best_baseline, compare_contrasts, compare_models
 from cxprobe.results.params import Families
 from cxprobe.stats import clusters_of, compare_paired, holm, rate_by
 
@@ -112,6 +113,50 @@ def test_p_values_are_corrected_within_the_groups_of_a_model_and_stay_visible():
     assert random_controls["p_holm"].min() == pytest.approx(4 * random_controls["p"].min())
 
 
+def test_every_two_of_eight_models_are_tested_over_their_constructions_and_of_nine_those_that_are_named():
+    rates = {"small": 0.5, "large": 0.9, **{f"model-{number}": 0.6 for number in range(7)}}
+    nine = compared(answered(rates))
+    models = nine[(nine["compares"] == "models") & nine["p"].notna()]
+    assert set(zip(models["first"], models["second"], strict=True)) == {("small", "large")}
+    eight = compared(answered(dict([*rates.items()][:8])))
+    models = eight[eight["compares"] == "models"]
+    assert len(models) == 2 * 28
+    for _, of_two in models.groupby(["first", "second"]):
+        assert of_two["p_holm"].tolist() == holm(of_two["p"].to_numpy()).tolist()
+
+
+def contrasts(frames=20) -> pd.DataFrame:
+    """Return contrasts of two models and a baseline: one is better at c throughout, at d not beside its rival."""
+    rng, rows = np.random.default_rng(1), []
+    gains = {("large", "c", "construction"): 2, ("large", "c", "less_neutral"): 2, ("large", "c", "less_rival"): 1.5}
+    gains |= {("large", "d", "construction"): 2, ("large", "d", "less_neutral"): 2, ("large", "d", "less_rival"): -1}
+    for model in ("large", "small", "shorter"):
+        for name in ("c", "d"):
+            for condition in ("construction", "less_neutral", "less_rival", "control"):
+                values = rng.normal(gains.get((model, name, condition), 0), 1, frames)
+                rows += [(model, name, condition, f"frame {at}", value) for at, value in enumerate(values)]
+    table = pd.DataFrame(rows, columns=["model", "construction", "condition", "unit", "value"])
+    return table.assign(task="contrasts", source="own", measure="contrast")
+
+
+def test_contrasts_are_compared_frame_by_frame_and_the_largest_p_value_of_all_contexts_counts():
+    table, made = compare_contrasts(contrasts(), MEMBERS, {}), contrasts()
+    assert set(zip(table["first"], table["second"], strict=True)) == {("large", "small")}
+    plain = {}
+    for row in table.to_dict("records"):
+        of_it = made[(made["construction"] == row["construction"]) & (made["condition"] == row["condition"])]
+        large, small = (of_it[of_it["model"] == model]["value"].to_numpy() for model in ("large", "small"))
+        test = ttest_rel(large, small)
+        interval = test.confidence_interval()
+        found = [row[name] for name in ("difference", "low", "high", "n")]
+        assert found == pytest.approx([(large - small).mean(), interval.low, interval.high, 20])
+        plain.setdefault(row["construction"], []).append(float(test.pvalue))
+    tested = table[table["condition"] == "construction"].set_index("construction")
+    assert tested["p"].to_dict() == pytest.approx({"c": max(plain["c"]), "d": 1})  # the differences of d disagree
+    assert tested["p_holm"].tolist() == holm(tested["p"].to_numpy()).tolist()
+    assert table.loc[table["condition"] != "construction", "p_holm"].isna().all()
+
+
 def test_checkpoints_are_compared_with_the_one_before_and_only_the_last_with_other_models():
     items = answered({"small": 0.6, "early": 0.5, "middle": 0.55, "late": 0.6, "shorter": 0.5}, ["conative"])
     series = {"training": SimpleNamespace(axis="training_tokens", models={"late": 3.0, "early": 1.0, "middle": 2.0})}
@@ -123,7 +168,7 @@ def test_checkpoints_are_compared_with_the_one_before_and_only_the_last_with_oth
         ["neighbour", "middle", "early"],
         ["neighbour", "late", "middle"],
     ]
-    assert table["p"].notna().tolist() == [False, True, True, True, True]
+    assert table["p"].notna().all()
 
 
 def test_items_of_a_unit_are_compared_by_their_mean():

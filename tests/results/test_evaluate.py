@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,9 @@ from cxprobe.results.evaluate import (
     evaluate_task,
     headline_of,
     metrics_of,
+    metrics_of_part,
+    named_answers,
+    series_runs,
 )
 from cxprobe.results.findings import findings_in
 from cxprobe.results.rates import Facet
@@ -133,30 +137,70 @@ LAYERS = [
 ]
 
 
-def test_the_metrics_of_a_run_are_its_deciding_rate_with_its_interval_and_the_others_by_the_values_of_facets():
-    known = {
-        "accuracy.baseline": 0.4,
-        "accuracy.difference": 0.1,
-        "accuracy.difference.low": 0.05,
-        "accuracy.difference.high": 0.2,
-    }
-    compared = RATE | {"difference": 0.1, "diff_low": 0.05, "diff_high": 0.2}
-    metrics = metrics_of(pd.DataFrame([compared, BY_ORDER, BY_ORDER | {"feature": "length", "value": 0.25}]))
-    interval = {"accuracy": 0.5, "accuracy.low": 0.25, "accuracy.high": 0.75, "n": 8}
-    assert metrics == interval | known | {"accuracy.order.first": 0.75, "accuracy.order.first.feature.length": 0.25}
+class Judged(Evaluation):
+    """An evaluation whose rates are given."""
+
+    sections = {"meaning": "meaning"}  # noqa: RUF012
 
 
-def test_a_rate_of_all_responses_is_told_from_that_of_those_that_decide():
-    of_few = RATE | {"order": "first"}
-    metrics = metrics_of(pd.DataFrame([of_few, RATE | {"value": 0.75, "decides": False}]))
-    assert (metrics["accuracy"], metrics["accuracy.all"]) == (0.5, 0.75)
+def of_toy(**changes) -> dict:
+    return RATE | {"verdict": "knows", "question": "form", "low": 0.45, "high": 0.55, "chance": 0.5} | changes
+
+
+def test_the_metrics_of_a_run_are_the_mean_of_each_question_and_then_its_constructions(stage):
+    answers = [
+        of_toy(construction="c-form", value=0.75),
+        of_toy(construction="d", value=0.25),
+        of_toy(construction="all"),
+        of_toy(construction="few", verdict="smoke_test"),
+        of_toy(construction="wide", low=0.1, high=0.9),
+        of_toy(construction="d", measure="other", verdict=""),
+        of_toy(construction="d", order="first", decides=False),
+        of_toy(construction="e", question="meaning", value=0.6),
+        of_toy(construction="tense", question="blimp", source="blimp"),
+    ]
+    named = named_answers(pd.DataFrame(answers), Judged(stage))
+    assert list(metrics_of(named).items()) == [
+        ("meaning/mean", 60),
+        ("pairs/mean", 50),
+        ("blimp/mean", 50),
+        ("meaning/e", 60),
+        ("pairs/c", 75),
+        ("pairs/d", 25),
+        ("blimp/tense", 50),
+    ]
+
+
+def test_a_source_is_named_where_a_question_has_several(stage):
+    answers = [of_toy(), of_toy(source="mined", model="n"), of_toy(question="meaning")]
+    named = named_answers(pd.DataFrame(answers), Judged(stage))
+    assert named["name"].tolist() == ["meaning/c", "pairs/c own", "pairs/c mined"]
+
+
+def test_a_series_is_one_run_whose_metrics_are_curves_over_its_quantity(stage):
+    (stage.data.parent / "make_pairs").mkdir(parents=True)
+    Judged.facets = [Facet()]
+    answers = [of_toy(model=model, value=value) for model, value in (("late", 0.75), ("early", 0.25), ("other", 1))]
+    series = {"training": SimpleNamespace(axis="training_tokens", models={"early": 10.0, "late": 20.0})}
+    [run] = series_runs(pd.DataFrame(answers), Judged(stage), series)
+    assert run.series == {"pairs/mean": [(10, 25), (20, 75)], "pairs/c": [(10, 25), (20, 75)]}
+    assert (run.role, run.model, [*run.figures]) == ("series", "training", ["1_overview"])
+
+
+def test_the_metrics_of_a_part_are_what_decides_and_the_others_by_the_values_of_facets():
+    metrics = metrics_of_part(
+        pd.DataFrame([BY_ORDER | {"feature": "length", "value": 0.25}, BY_ORDER, RATE]), ["source"]
+    )
+    others = {"accuracy/own.order.first.feature.length": 0.25, "accuracy/own.order.first": 0.75}
+    assert metrics == {"accuracy/own": 0.5} | others
+    assert metrics_of_part(pd.DataFrame([RATE, RATE | {"value": 0.75, "decides": False}])) == {"accuracy": 0.5}
 
 
 def test_a_facet_of_steps_has_a_curve_for_each_value_of_its_other_columns():
     rates, points = pd.DataFrame([BY_ORDER, *LAYERS]), [(0, 0.0), (1, 0.1), (2, 0.2)]
-    assert curves_of(rates, Facet(["layer"], steps=True)) == {"accuracy.by_layer": points}
+    assert curves_of(rates, Facet(["layer"], steps=True)) == {"accuracy/by_layer": points}
     by_feature = curves_of(rates, Facet(["feature", "layer"], steps=True))
-    assert by_feature == {"accuracy.by_layer.feature.number": points}
+    assert by_feature == {"accuracy/by_layer.feature.number": points}
 
 
 def test_the_metrics_of_dvc_are_the_mean_rate_of_the_constructions_by_question_beside_that_of_their_controls():
@@ -176,7 +220,7 @@ def test_the_metrics_of_dvc_are_the_mean_rate_of_the_constructions_by_question_b
 
 def test_names_of_metrics_have_no_sign_that_mlflow_refuses():
     shown = BY_ORDER | {"order": "3.templatic+data/own.tsv"}
-    assert "accuracy.order.3.templatic_data/own.tsv" in metrics_of(pd.DataFrame([RATE, shown]))
+    assert "accuracy/order.3.templatic_data/own.tsv" in metrics_of_part(pd.DataFrame([RATE, shown]))
 
 
 def test_the_picture_of_a_run_has_the_rates_that_answer_a_question_beside_their_baselines_and_controls():

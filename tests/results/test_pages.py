@@ -3,6 +3,7 @@
 import re
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote
 
 import numpy as np
@@ -16,7 +17,7 @@ from cxprobe.files.tables import write_table
 from cxprobe.models.params import Series
 from cxprobe.project.params import load_params
 from cxprobe.results.findings import Baseline, Finding, ReportModels
-from cxprobe.results.pages import render_pages, runs_in_mlflow
+from cxprobe.results.pages import _better, render_pages, runs_in_mlflow
 from cxprobe.results.schema import OF_CONTROL, OF_DIFFERENCE, RATES, write_rates
 from cxprobe.results.task import ReportInputs
 from cxprobe.results.words import with_blanks
@@ -218,8 +219,7 @@ def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
     parsed = SearchUtils.parse_search_filter(address.partition("searchFilter=")[2])
     assert {(one["type"], one["key"], one["value"]) for one in parsed} == {
         ("parameter", "model", "mlm"),
-        ("parameter", "construction", "toy"),
-        ("parameter", "source", "own"),
+        ("tag", "role", "part"),
         ("tag", "dvc.stage", "evaluate_pairs"),
     }
 
@@ -231,3 +231,18 @@ def test_text_of_a_construction_is_no_markup(folder):
     write_task_rates(folder, "pairs", rate_of_pairs("mlm", 0.7, 0.6, 0.8, 30, "no_baseline"))
     page = pages_of(params)["constructions/toy.html"]
     assert "x &lt; y &amp; more" in page
+
+
+def test_the_first_page_says_which_model_is_better_at_what_by_the_corrected_differences():
+    row = {"task": "pairs", "construction": "toy-form", "source": "real", "question": "form"}
+    first = [Finding(row | {"model": model}, "toy", "minimal pairs", None) for model in ("m", "n")]
+    compared = {"construction": "toy-form", "source": "real", "compares": "models", "first": "m", "second": "n"}
+    named = SimpleNamespace(construction=SimpleNamespace(name="Toy"))
+    tasks = {"pairs": SimpleNamespace(comparisons="evaluate_pairs/comparisons")}
+    for difference, p, said in (
+        (-0.2, 0.01, ["m is not shown to be better than n.", "n is better than m at the form of Toy."]),
+        (-0.2, 0.2, ["m is not shown to be better than n.", "n is not shown to be better than m."]),
+    ):
+        table = pd.DataFrame([compared | {"difference": difference, "p_holm": p}])
+        inputs = SimpleNamespace(tasks=tasks, constructions={"toy": named}, table=lambda _, table=table: table)
+        assert _better(first, inputs, ReportModels({})) == said

@@ -1,9 +1,11 @@
 """Plots and sentences: every verdict has one, and what a picture shows is what the rates say."""
 
 from dataclasses import asdict
+from io import StringIO
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +16,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.errors import DataError
 from cxprobe.results.findings import Baseline, Finding, lead_findings
 from cxprobe.results.plots import as_svg, curves, dots, mark_of, overview, row_names
-from cxprobe.results.sentences import headline, in_sum, sentence
+from cxprobe.results.sentences import headline, headline_of_several, in_sum, sentence
 from cxprobe.results.verdict import EVERY_VERDICT, SIGNS, Effects, frames_needed
 from cxprobe.stats import Estimate, Mean
 
@@ -103,10 +105,35 @@ def test_what_is_drawn_of_a_contrast_is_what_is_tested():
     assert drawn == pytest.approx([0.25, 0.55])
 
 
-def test_the_picture_has_a_row_a_construction_and_a_panel_a_question_and_model():
+def test_several_models_have_one_heading_that_names_the_ones_that_take_the_most():
+    leads = [
+        found(),
+        found("too_few", "other"),
+        found("adds_nothing", model="n"),
+        found("above_chance", question="form"),
+    ]
+    assert headline_of_several(leads, str.upper) == (
+        "Of 2 models M takes something from the most constructions (1 of 2), and none recognises any of 1 forms."
+    )
+    tied = headline_of_several([found(), found(model="n")], str)
+    assert tied == "Of 2 models m and n take something from the most constructions (1 of 1)."
+
+
+def test_of_several_models_the_picture_is_a_matrix_with_a_dash_where_one_was_not_asked():
     leads = [found(), found("too_few", "other"), found("adds_nothing", model="n")]
+    leads.append(found("above_chance", question="form", model="n", effects=None))
+    for narrow, names in ((False, ["Toy", "Other"]), (True, ["Toy"])):
+        form, meaning = overview(leads, NAMES, narrow=narrow).axes
+        assert [form.get_title(loc="left"), meaning.get_title(loc="left")] == ["form", "meaning"]
+        assert [label.get_text() for label in meaning.get_xticklabels()] == ["m", "n"]
+        assert [label.get_text() for label in form.get_yticklabels()] == names
+        assert [one.get_text() for one in meaning.texts] == ["30", "30", "30", "–"]
+
+
+def test_the_picture_of_a_model_has_a_row_a_construction_and_a_panel_a_question():
+    leads = [found(), found("too_few", "other")]
     figure = overview(leads, NAMES, link=lambda one: f"{one.construction}.html")
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["meaning\nm", "meaning\nn"]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["meaning"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["Toy", "Other"]
     root = ElementTree.fromstring(as_svg(figure))
     links = {one.attrib["{http://www.w3.org/1999/xlink}href"] for one in root.iter("{http://www.w3.org/2000/svg}a")}
@@ -166,3 +193,13 @@ def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():
             assert line.get_xdata().tolist() == [1e3, 1e6, 1e9]
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["ab", "cd"]
+
+
+def test_dollar_signs_in_names_are_no_formula():
+    name, drawn = r"X $\frac{ $", StringIO()
+    assert name in as_svg(overview([found()], {"toy": f"{name}\n{name}"}))
+    table = pd.DataFrame({"size": [1e3, 1e6], "place": name, "kind": name, "share": 0.5, "low": 0.4, "high": 0.6})
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        curves(table, name, x="size", panels="place", colours="kind", value="share").savefig(drawn, format="svg")
+    assert drawn.getvalue().count(name) == 3
+    assert "<tspan" in drawn.getvalue()  # the powers of ten on its axis are formulas

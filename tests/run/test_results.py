@@ -35,14 +35,15 @@ def contents(folder: str) -> dict[str, bytes]:
 
 def test_a_judging_stage_has_its_metrics_its_inputs_and_one_record_a_run_trained_models_last(workspace):
     runs = written(evaluate_pairs)
-    folders = (f"runs/{run}/own" for run in ("mlm/toy", "mlm/all", "shorter/all"))
-    files = {f"{run}/{file}" for run in folders for file in ("record.json", "accuracy.png", "accuracy_by_order.csv")}
+    folders = ("runs/mlm", "runs/mlm/toy/own", "runs/shorter")
+    files = {f"{run}/{file}" for run in folders for file in ("accuracy.png", "accuracy_by_order.csv")}
+    files |= {"runs/mlm/record.json", "runs/shorter/record.json"}
     assert set(contents("results/evaluate_pairs")) == files | {"runs/inputs.json"}
     assert read_json(Path("results/metrics/pairs/mlm.json")) == {"meaning": 66.7, "n": 4}
     assert read_json(Path("results/evaluate_pairs/runs/inputs.json")) == {"input.txt": MD5}
-    assert [run.facts.state for run in runs] == ["none", "trained", "trained"]
-    toy = runs[1]
-    assert (toy.experiment, toy.dataset, toy.construction) == ("pairs", Dataset("input.txt", MD5, 4), "toy")
+    assert [run.facts.state for run in runs] == ["none", "trained"]
+    toy = runs[1].children[0]
+    assert (toy.experiment, toy.dataset, toy.part["construction"]) == ("pairs", Dataset("input.txt", MD5, 4), "toy")
     assert toy.metrics["accuracy"] == 0.6667  # as the file has it
     assert toy.artifacts == ["accuracy_by_order.csv", "accuracy.png"]
 

@@ -26,18 +26,17 @@ pytestmark = pytest.mark.pipeline
 
 pytest_plugins = ["toy_stages"]
 
-CONTEXT = RunContext(1000, 1500, "c0ffee", dirty=False, environment={"torch": "2.13.0"}, dvc_experiment="")
+CONTEXT = RunContext(5000, 5500, "c0ffee", dirty=False, environment={"torch": "2.13.0"}, dvc_experiment="")
 JUDGED = Run(
     stage="evaluate_pairs",
     model="tiny",
     facts=ModelFacts("models/tiny", "masked", 1234, "sha256 abc"),
-    construction="toy",
-    source="own",
     settings={"seed": "1"},
-    metrics={"accuracy": 0.9, "low": 0.8, "high": 0.95, "n": 40},
+    metrics={"form/mean": 90.0, "form/toy": 90.0},
+    about="It knows the form of toy.",
     series={"by_shots.challenge": [(0, 0.5), (5, 0.9)]},
     dataset=Dataset("data/make_pairs/toy.parquet", "5d41402abc4b2a76b9719d911017c592", 40),
-    tags={"verdict": "knows"},
+    tags={"model.about": "a tiny model"},
     artifacts=["accuracy_by_order.csv", "figures/accuracy.png"],
 )
 TRIALS = [
@@ -54,7 +53,16 @@ def with_seeds(number: int) -> list[Run]:
     return [judged(settings={"seed": str(seed)}) for seed in range(number)]
 
 
-SEARCHED = judged(stage="evaluate_recognition", trials=TRIALS)
+PROBES = judged(
+    stage="evaluate_recognition",
+    part={"construction": "toy", "source": "mined"},
+    metrics={"accuracy": 0.9},
+    dataset=None,
+    about="",
+    artifacts=[],
+    trials=TRIALS,
+)
+SEARCHED = judged(stage="evaluate_recognition", children=[PROBES])
 DEAD = f"{this_machine()}-{2**22 + 1}"  # no process has this number
 EXPERIMENTS = all_experiments()
 PAIRS = ("pairs", EXPERIMENTS["pairs"])  # name and description
@@ -86,15 +94,15 @@ def files(client, run_id, folder=None) -> list[str]:
 def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folder):
     add_runs([JUDGED], CONTEXT, EXPERIMENTS)
     client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
-    assert (found.info.status, found.info.run_name) == ("FINISHED", "tiny · toy")
-    assert (found.info.start_time, found.info.end_time) == (1000, 1500)
-    known = {"model": "tiny", "model_kind": "masked", "model_weights": "trained", "construction": "toy"}
-    assert found.data.params == {**known, "source": "own", "seed": "1"}
+    assert (found.info.status, found.info.run_name) == ("FINISHED", "tiny")
+    assert (found.info.start_time, found.info.end_time) == (5000, 5500)
+    known = {"model": "tiny", "model_kind": "masked", "model_weights": "trained"}
+    assert found.data.params == {**known, "seed": "1"}
     assert found.data.metrics == {**JUDGED.metrics, "by_shots.challenge": 0.9}
     history = client.get_metric_history(found.info.run_id, "by_shots.challenge")
     assert sorted((point.step, point.value) for point in history) == [(0, 0.5), (5, 0.9)]
     (used,) = found.inputs.dataset_inputs
-    assert (used.dataset.name, used.dataset.digest) == ("toy, own", JUDGED.dataset.digest)
+    assert (used.dataset.name, used.dataset.digest) == ("toy.parquet", JUDGED.dataset.digest)
     assert used.dataset.source == '{"uri": "data/make_pairs/toy.parquet"}'
     assert used.dataset.profile == '{"num_rows": 40}'
     assert {tag.key: tag.value for tag in used.tags} == {"mlflow.data.context": "evaluation"}
@@ -106,7 +114,9 @@ def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folde
         "model.name": "models/tiny",
         "model.parameters": "1234",
         "model.precision": "unknown",
-        "verdict": "knows",
+        "model.about": "a tiny model",
+        "role": "model",
+        "mlflow.note.content": "It knows the form of toy.",
     }
     assert {name: found.data.tags[name] for name in tags} == tags
     assert files(client, found.info.run_id) == ["accuracy_by_order.csv", "figures/accuracy.png", "provenance.json"]
@@ -120,15 +130,13 @@ def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folde
 def test_a_run_is_written_once_and_again_with_another_setting_by_which_it_is_then_called(project_folder):
     first = judged(settings={"pairs.make.format": "paper", "seed": "1"})
     later = judged(settings={"pairs.make.format": "statement", "seed": "2"})
-    of_all = later.model_copy(update={"construction": "all"})
-    baseline = of_all.model_copy(update={"facts": replace(JUDGED.facts, state="none"), "source": "real"})
-    for run in (first, first, later, of_all, baseline):
+    baseline = judged(model="shorter", facts=replace(JUDGED.facts, state="none"))
+    for run in (first, first, later, baseline):
         add_runs([run], CONTEXT, EXPERIMENTS)
     assert [one.info.run_name for one in runs("pairs")] == [
-        "tiny (baseline) · all · real",
-        "tiny · all",
-        "tiny · format=statement, seed=2 · toy",
-        "tiny · toy",
+        "shorter (baseline)",
+        "tiny",
+        "tiny · format=statement, seed=2",
     ]
 
 
@@ -144,7 +152,7 @@ def test_of_two_who_write_a_run_at_the_same_moment_one_copy_stays(project_folder
     with monkeypatch.context() as early:  # as if it had looked before the other one was complete
         early.setattr(tracking, "_every_run", lambda *_: [])
         add_runs([run], CONTEXT, EXPERIMENTS)
-    assert len(runs(run.experiment)) == 1 + len(run.trials)
+    assert len(runs(run.experiment)) == 1 + sum(1 + len(child.trials) for child in run.children)
     assert sync([run], EXPERIMENTS) == 0
 
 
@@ -157,7 +165,7 @@ def test_syncing_finds_runs_on_whatever_page_the_store_lists_them(project_folder
 def test_records_of_another_machine_are_written_without_their_context(project_folder):
     assert sync([JUDGED], EXPERIMENTS) == 1
     (found,) = runs("pairs")
-    assert found.data.metrics["accuracy"] == 0.9
+    assert found.data.metrics["form/toy"] == 90
     assert found.data.tags["dvc.stage"] == "evaluate_pairs"
     assert "mlflow.source.git.commit" not in found.data.tags
 
@@ -188,13 +196,18 @@ def test_nothing_is_sent_to_anyone(workspace):
     assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true"
 
 
-def test_the_trials_of_a_search_are_child_runs_and_all_say_which_process_writes_them(project_folder):
+def test_probes_are_child_runs_with_the_trials_of_their_search_and_all_say_which_process_writes_them(project_folder):
     add_runs([SEARCHED], CONTEXT, EXPERIMENTS)
-    parent, first, second = runs("recognition")
-    assert {trial.data.tags["mlflow.parentRunId"] for trial in (first, second)} == {parent.info.run_id}
+    parent, probes, first, second = sorted(runs("recognition"), key=lambda run: run.info.run_name != "tiny")
+    assert probes.info.run_name == "toy · mined · tiny"
+    assert {**parent.data.params, "construction": "toy", "source": "mined"} == probes.data.params
+    assert [run.data.tags["role"] for run in (parent, probes, first, second)] == ["model", "part", "trial", "trial"]
+    assert probes.data.tags["mlflow.parentRunId"] == parent.info.run_id
+    assert {trial.data.tags["mlflow.parentRunId"] for trial in (first, second)} == {probes.info.run_id}
+    assert probes.info.start_time < parent.info.start_time  # the charts show the newest
     assert (first.info.status, first.data.params, first.data.metrics) == ("FINISHED", {"C": "0.1"}, {"accuracy": 0.75})
     assert (second.info.status, second.data.params, second.data.metrics) == ("FAILED", {"C": "9.0"}, {})
-    assert {one.data.tags[PROCESS_TAG] for one in (parent, first, second)} == {this_process()}
+    assert {one.data.tags[PROCESS_TAG] for one in (parent, probes, first, second)} == {this_process()}
 
 
 def left_open(process: str) -> str:

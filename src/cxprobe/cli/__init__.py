@@ -49,13 +49,13 @@ def _begin(
 
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
-    "Models": (models.compare, models.score),
+    "Models": (models.compare, models.score, models.evaluate),
     "A project": (init.init, new.new, init.preset, check.check),
     "Labels": (labels.label,),
     "Runs and pages": (runs.sync, runs.ui, runs.export),
 }
 # All others are about the project in whose folder they are called.
-_ANYWHERE = (models.score, models.compare, init.init)
+_ANYWHERE = (models.score, models.compare, models.evaluate, init.init)
 
 
 def require_project(folder: Path) -> None:

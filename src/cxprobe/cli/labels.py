@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cxprobe.errors import DataError
+from cxprobe.files.reading import printable
 
 _KEYS = {"p": "positive", "n": "negative", "u": "unclear"}
 
@@ -68,7 +69,7 @@ def _answers(sentences: Iterable[Any]) -> Iterator[tuple[str, str]]:
         text = sentence.text
         for start, end in sorted(map(tuple, sentence.matched), reverse=True):
             text = f"{text[:start]}**{text[start:end]}**{text[end:]}"
-        print(f"\n{text}\n{sentence.url}\np positive, n negative, u unclear, q quit", flush=True)
+        print(f"\n{printable(text)}\n{printable(sentence.url)}\np positive, n negative, u unclear, q quit", flush=True)
         while (key := typer.getchar()) not in _KEYS:
             if key in ("q", ""):
                 return

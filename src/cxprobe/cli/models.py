@@ -1,15 +1,16 @@
-"""The commands that ask a model about texts: ``cxprobe compare`` and ``cxprobe score``."""
+"""The commands about texts and answers: ``cxprobe compare``, ``cxprobe score`` and ``cxprobe evaluate``."""
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
 from cxprobe.errors import DataError
+from cxprobe.files.reading import printable
 from cxprobe.files.schema import SLUG_PATTERN, suggest
 from cxprobe.models.params import Dtype, SchemeName
 
@@ -82,7 +83,6 @@ def score(
 
 
 def compare(
-    model: Annotated[list[str], typer.Option(help=f"{_MODEL} May be repeated.")],
     what: Annotated[
         str,
         typer.Argument(
@@ -91,10 +91,17 @@ def compare(
             "sentence_bad) and, if there are any, context, frame and condition; or the name of a construction.",
         ),
     ] = "",
+    model: Annotated[list[str] | None, typer.Option(help=f"{_MODEL} May be repeated.", show_default=False)] = None,
+    scores: Annotated[
+        Path | None,
+        typer.Option(help="Of pairs of a file, in place of a model: text and score, or id, good_score and bad_score."),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="All constructions that have contrasts.")] = False,
     frames: Annotated[
         int,
-        typer.Option(min=2, help="Of a construction: how many frames are asked about its meaning; a verdict takes 16."),
+        typer.Option(
+            min=2, help="Of a construction: how many frames are asked about its meaning; a verdict takes 16, and --all."
+        ),
     ] = 3,
     output: Annotated[
         str | None,
@@ -105,9 +112,7 @@ def compare(
     ] = None,
     score: Annotated[
         Literal["sum", "per_token", "per_character", "given_context", "pmi"] | None,
-        typer.Option(
-            help="What is compared, of pairs of a file.", show_default="per_token; sum where there are conditions"
-        ),
+        typer.Option(help="What is compared, of pairs of a file.", show_default="per_token; sum of contrasts"),
     ] = None,
     scheme: SchemeOption = "pll_word_l2r",
     bos: BosOption = None,
@@ -117,10 +122,10 @@ def compare(
 ) -> None:
     """Say what a model expects: of the form and meaning of constructions, or in how many pairs of a file it is right.
 
-    `--all` takes a minute with SmolLM2 on two cores. Pairs of a file with the columns frame and condition are
-    contrasts too, see docs/verdicts.md.
+    `--all` takes a minute with SmolLM2 on two cores; a line before the start says how long these models take.
+    Pairs of a file with the columns frame and condition are contrasts too, see docs/verdicts.md.
     """
-    from cxprobe.files.texts import read_texts, refuse_unwritable, require_texts, write_table_as
+    from cxprobe.files.texts import read_pair_table, read_texts, refuse_unwritable, write_table_as
 
     if output is not None:
         refuse_unwritable(output)
@@ -128,11 +133,12 @@ def compare(
     if every == bool(what):
         raise DataError("name a file or a construction, or give --all")
     is_file = not (every or re.fullmatch(SLUG_PATTERN, what))
+    if bool(model) == bool(scores):
+        raise DataError("give --model, or --scores of the texts of a file")
+    if scores and (not is_file or score):
+        raise DataError("--scores goes with a file of pairs, and without --score")
     if is_file:
-        pairs = read_texts(what)
-        if "good" not in pairs:
-            pairs = pairs.rename(columns={"sentence_good": "good", "sentence_bad": "bad"})
-        require_texts(pairs, ["good", "bad"], what)
+        pairs = read_pair_table(what)
         if lacking := [name for name in by or [] if name not in pairs]:
             raise DataError(f"{what}: there is no column '{lacking[0]}'{suggest(lacking[0], list(pairs.columns))}")
         if output is not None:
@@ -143,9 +149,17 @@ def compare(
         folder = _constructions_of(what)
     import pandas as pd
 
-    from cxprobe import compare_constructions, load  # PyTorch, after what is asked about has been read
+    from cxprobe import Survey, compare_scores, load  # PyTorch, after what is asked about has been read
 
-    lms = (load(name, revision=revision, dtype=dtype, device=device) for name in model)
+    model = model or []
+    # All of them, since one that cannot be loaded must not cost the work on another.
+    lms = [load(name, revision=revision, dtype=dtype, device=device) for name in model]
+    if scores:
+        result = compare_scores(pairs, read_texts(scores))
+        _print_comparison(result, by, stream)
+        if output is not None:
+            write_table_as(result.table, output)
+        return
     if is_file:
         tables = []
         for lm in lms:
@@ -154,13 +168,69 @@ def compare(
                 print(f"{lm.name}:", file=stream)
             _print_comparison(result, by, stream)
             tables.append(result.table.assign(model=lm.name) if len(model) > 1 else result.table)
-        written = pd.concat(tables, ignore_index=True)
-    else:
-        names = [what] if what else None
-        written = compare_constructions([*lms], names, frames=frames, scheme=scheme, bos=bos, folder=folder)
-        _print_constructions(written, model, frames, stream)
+        if output is not None:
+            write_table_as(pd.concat(tables, ignore_index=True), output)
+        return
+    survey = Survey(lms, [what] if what else None, frames=frames, scheme=scheme, bos=bos, folder=folder)
+    print(f"about {survey.seconds / 60:.1f} minutes, as a short trial tells", file=sys.stderr)
+    for lm in lms:
+        survey.measure(lm)
+        rates = survey.rates()
+        _print_model(rates, lm.name, survey.are_all, stream)
+        if output not in (None, "-"):
+            write_table_as(rates, output)
+    if len(lms) > 1:
+        _print_differences(survey.differences(), stream)
+    _print_legend(rates, survey.are_all, stream)
+    if output == "-":
+        write_table_as(rates, output)
+
+
+def evaluate(
+    file: Annotated[
+        list[Path], typer.Argument(help="Answers: a .tsv, .csv, .jsonl or .parquet; several are compared.")
+    ],
+    by: Annotated[list[str] | None, typer.Option(help="A column by whose values rates are given too.")] = None,
+    items: Annotated[Path | None, typer.Option(help="What the answers are to, with what they lack; see --id.")] = None,
+    reply: Annotated[str | None, typer.Option(help="The column with replies in words.")] = None,
+    chosen: Annotated[str | None, typer.Option(help="The column with choices.")] = None,
+    good: Annotated[str | None, typer.Option(help="The column with the scores of right texts.")] = None,
+    bad: Annotated[
+        list[str] | None, typer.Option(help="With --good: of wrong texts.", show_default="bad_score")
+    ] = None,
+    number: Annotated[str | None, typer.Option(help="The column with any numbers, such as surprisals.")] = None,
+    gold: Annotated[str, typer.Option(help="The column with right answers.")] = "gold",
+    condition: Annotated[str | None, typer.Option(help="With --number: the column with conditions.")] = None,
+    less: Annotated[list[str] | None, typer.Option(help="With --condition: what is subtracted from others.")] = None,
+    rating: Annotated[str | None, typer.Option(help="With --number: numbers to correlate with (Spearman).")] = None,
+    cluster: Annotated[list[str] | None, typer.Option(help="A column of what rows share, for intervals.")] = None,
+    id_: Annotated[str, typer.Option("--id", help="The column that names an item.")] = "id",
+    chain_of_thought: Annotated[bool, typer.Option("--chain-of-thought", help="Replies begin with reasons.")] = False,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Where rates are written; - as .tsv.")] = None,
+) -> None:
+    """Evaluate answers that you have: replies of a closed model, scores of another tool, choices of people."""
+    import pandas as pd
+
+    from cxprobe.answers import FILE
+    from cxprobe.answers import evaluate as evaluate_answers
+    from cxprobe.files.texts import read_texts, refuse_unwritable, write_table_as
+
     if output is not None:
-        write_table_as(written, output)
+        refuse_unwritable(output)
+    tables = [read_texts(path) for path in file]
+    if len(file) > 1:
+        names = [re.sub(r"(\.\w+)(\.gz)?$", "", path.name) for path in file]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise DataError(f"{twice[0]}: two files have this name, which tells their answers apart; rename one")
+        tables = [table.assign(**{FILE: name}) for name, table in zip(names, tables, strict=True)]
+    named = {"reply": reply, "chosen": chosen, "good": good, "number": number, "gold": gold, "condition": condition}
+    lists = {"by": by or [], "bad": bad or ["bad_score"], "less": less or [], "cluster": cluster or []}
+    how: dict[str, Any] = named | lists | {"rating": rating, "id": id_, "chain_of_thought": chain_of_thought}
+    rates = evaluate_answers(pd.concat(tables, ignore_index=True), None if items is None else read_texts(items), **how)
+    if output is None:
+        print(rates.to_string(index=False, float_format="{:.3f}".format, na_rep=""))
+    else:
+        write_table_as(rates, output)
 
 
 def _constructions_of(name: str) -> Path:
@@ -185,18 +255,22 @@ def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: Te
     from cxprobe.results.words import with_interval
 
     def say(table: "pd.DataFrame") -> None:
-        print(table.to_string(index=False, float_format="{:.3f}".format), file=stream)
+        shown = table.map(lambda cell: printable(cell) if isinstance(cell, str) else cell).rename(columns=printable)
+        print(shown.to_string(index=False, float_format="{:.3f}".format), file=stream)
 
-    rates = {"accuracy": result.accuracy, "right in both orders": result.both_orders}
+    rates = {f"accuracy by {result.score}": result.accuracy, "right in both orders": result.both_orders}
     for what, rate in rates.items():
         if rate is not None:
-            basis = f", {result.clustering}" if what == "accuracy" else ""
+            basis = f", {result.clustering}" if rate is result.accuracy else ""
             print(f"{what} {with_interval(rate, digits='.3f', factor=1)}, n = {rate.n}{basis}", file=stream)
     if result.reservation:
         print(result.reservation, file=stream)
-    if {"frame", "condition"} <= {*result.table}:
-        say(result.contrasts())
-        print(f"verdict on the contrasts: {result.verdict}", file=stream)
+    if "condition" in result.table:
+        try:
+            say(result.contrasts())
+            print(f"verdict on the contrasts: {result.verdict}", file=stream)
+        except DataError as fault:
+            print(f"no contrasts: {fault}", file=stream)
     if by:
         say(result.by(*by))
 
@@ -204,13 +278,12 @@ def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: Te
 _HEAD = ("construction", "form", "best baseline", "meaning", "adds", "control")
 
 
-def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: int, stream: TextIO) -> None:
-    """Print the rates of constructions, a table a model, and how to read them."""
+def _print_model(rates: "pd.DataFrame", model: str, are_all: bool, stream: TextIO) -> None:
+    """Print the rates of constructions of a model."""
     from cxprobe.results.findings import estimate_of
     from cxprobe.results.rates import divided_by
-    from cxprobe.results.verdict import ADDS, BESIDE_CONTROL, FEWEST_FRAMES, VERDICTS
+    from cxprobe.results.verdict import ADDS, BESIDE_CONTROL, VERDICTS
     from cxprobe.results.words import with_interval
-    from cxprobe.survey import ITEMS_OF_FORM
 
     undivided = divided_by(rates), divided_by(rates, "condition")
     at = {
@@ -218,46 +291,84 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
         for table in undivided
         for row in table.to_dict("records")
     }
-    signs, said = set[str](), list[str]()
-    for model in models:
-        lines: list[Sequence[str]] = [_HEAD]
-        above = []
-        for name in dict.fromkeys(rates["construction"].str.removesuffix("-form")):
+    lines: list[Sequence[str]] = [_HEAD]
+    above = []
+    for name in dict.fromkeys(rates["construction"].str.removesuffix("-form")):
+        cells = ["", "", "", "", ""]
+        if form := at.get((model, f"{name}-form", "", "accuracy")) or at.get((model, name, "", "accuracy")):
+            best = at.get((form["baseline"], form["construction"], "", "accuracy"))
+            cells[0] = f"{with_interval(estimate_of(form))} {VERDICTS[form['verdict']].sign if are_all else ''}"
+            cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
+        if meaning := at.get((model, name, "construction", "contrast")):
+            less = at[model, name, ADDS, "contrast"]
+            contrasts = [estimate_of(row) for row in (meaning, less, at[model, name, "control", "contrast"])]
+            nats = [with_interval(one, digits=".2f", factor=1) for one in contrasts]
+            cells[2:] = [re.sub(r"\b0\.", ".", one) for one in nats]
+            cells[3] += f" {meaning['baseline']}"
+            if min(one.low for one in contrasts) > 0:
+                above.append(name)
+            if verdict := at[model, name, "construction", "above_zero"]["verdict"]:
+                cells.append(BESIDE_CONTROL[verdict].words)
+        lines.append((name, *cells))
+    print(f"{model}:", file=stream)
+    print_table(lines, texts=len(_HEAD), stream=stream)
+    said = f"the intervals of meaning, adds and control are above 0 in: {', '.join(above) or 'none'}\n"
+    print(f"{model}: {said}", file=stream, flush=True)
+
+
+def _print_differences(differences: "pd.DataFrame", stream: TextIO) -> None:
+    """Print the paired differences of every two models, with the p values of Holm."""
+    from cxprobe.results.findings import estimate_of
+    from cxprobe.results.words import with_interval
+
+    rows = differences.fillna({"condition": ""}) if "condition" in differences else differences.assign(condition="")
+    for (first, second), of_two in rows.groupby(["first", "second"], sort=False):
+        lines: list[Sequence[str]] = [("construction", "form", "p", "meaning", "p", "less neutral")]
+        at = {(row["task"], row["construction"], row["condition"]): row for row in of_two.to_dict("records")}
+        for name in dict.fromkeys(of_two["construction"].str.removesuffix("-form")):
+            form = at.get(("pairs", f"{name}-form", "")) or at.get(("pairs", name, ""))
             cells = ["", "", "", "", ""]
-            if form := at.get((model, f"{name}-form", "", "accuracy")) or at.get((model, name, "", "accuracy")):
-                best = at.get((form["baseline"], form["construction"], "", "accuracy"))
-                cells[0] = f"{with_interval(estimate_of(form))} {VERDICTS[form['verdict']].sign}"
-                cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
-                signs.add(form["verdict"])
-            if meaning := at.get((model, name, "construction", "contrast")):
-                less = at[model, name, ADDS, "contrast"]
-                contrasts = [estimate_of(row) for row in (meaning, less, at[model, name, "control", "contrast"])]
-                nats = [with_interval(one, digits=".2f", factor=1) for one in contrasts]
-                cells[2:] = [re.sub(r"\b0\.", ".", one) for one in nats]
-                cells[3] += f" {meaning['baseline']}"
-                if min(one.low for one in contrasts) > 0:
-                    above.append(name)
-                if verdict := at[model, name, "construction", "above_zero"]["verdict"]:
-                    cells.append(BESIDE_CONTROL[verdict].words)
+            if form:
+                cells[:2] = with_interval(estimate_of(form, "difference"), digits="+.0f"), _p(form)
+            if meaning := at.get(("contrasts", name, "construction")):
+                less = at["contrasts", name, "less_neutral"]
+                nats = [
+                    with_interval(estimate_of(one, "difference"), digits="+.2f", factor=1) for one in (meaning, less)
+                ]
+                cells[2:] = nats[0], _p(meaning), nats[1]
             lines.append((name, *cells))
-        print(f"{model}:", file=stream)
-        print_table(lines, texts=len(_HEAD), stream=stream)
-        said.append(f"{model}: the intervals of meaning, adds and control are above 0 in: {', '.join(above) or 'none'}")
+        print(f"{first} less {second}, on the same items (p: Holm over constructions):", file=stream)
+        print_table(lines, texts=1, stream=stream)
+
+
+def _p(row: Mapping[Any, Any]) -> str:
+    """Return the corrected p of a difference; "" where there is none."""
+    return f"{row['p_holm']:.3f}" if row["p_holm"] >= 0 else ""
+
+
+def _print_legend(rates: "pd.DataFrame", are_all: bool, stream: TextIO) -> None:
+    """Print how the tables are read."""
+    from cxprobe.results.rates import divided_by
+    from cxprobe.results.verdict import FEWEST_FRAMES, VERDICTS
+
+    of_form = divided_by(rates[(rates["task"] == "pairs") & (rates["measure"] == "accuracy")])
     units = rates.loc[rates["measure"] == "contrast", "n"]
     asked = ", ".join(f"{n:g}" for n in sorted(units.unique())) or "no"
-    known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in signs)
-    if (units < FEWEST_FRAMES).any():
-        said.append(f"A verdict takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}")
+    known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in {*of_form["verdict"]})
+    pairs = ", ".join(map(str, sorted(of_form["n"].unique()))) or "no"
     print(
-        f"\nform: % of the pairs of {ITEMS_OF_FORM * frames} items that are right, chance 50 [95 % interval]\n"
-        f"  {known}; not corrected for the number of constructions\n"
-        f"meaning: nats toward what the construction means, preferences cancelled, {asked} frames\n"
-        "adds: meaning less that of the nearest of a neutral sentence and the rivals, without the construction\n"
+        f"\nform: % of {pairs} pairs that are right, chance 50 [95 % interval]",
+        *[f"  {known}; corrected over all constructions"] * are_all,
+        f"meaning: nats toward what the construction means, preferences cancelled, {asked} frames",
+        "adds: meaning less that of the nearest of a neutral sentence and the rivals, without the construction",
         "control: the same where the meaning is said in plain words",
-        *said,
         sep="\n",
         file=stream,
     )
+    if not are_all:
+        print("A verdict needs --all, since it is corrected over all constructions; so does p", file=stream)
+    if (units < FEWEST_FRAMES).any():
+        print(f"A verdict on meaning takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}", file=stream)
 
 
 def print_table(lines: Sequence[Sequence[str]], texts: int, stream: TextIO | None = None) -> None:

@@ -62,16 +62,19 @@ def ui(
 
 def export(
     format_name: Annotated[
-        Literal["hf", "lm-eval", "csv"],
+        Literal["hf", "lm-eval", "csv", "items"],
         typer.Argument(
             metavar="FORMAT",
-            help="hf: a data set of the hub. lm-eval: minimal pairs for lm-evaluation-harness. csv: every answer.",
+            help="hf: a data set of the hub. lm-eval: minimal pairs for lm-evaluation-harness. csv: every answer. "
+            "items: a spreadsheet for people.",
         ),
     ],
     target: Annotated[
         Path,
         typer.Argument(help="The folder (hf, lm-eval), which must be new or empty, or the file, which is replaced."),
     ],
+    task: Annotated[str, typer.Option(help="Of items: the task that they are of.")] = "contrasts",
+    n: Annotated[int, typer.Option(min=1, help="Of items: how many are drawn.")] = 60,
 ) -> None:
     """Give data, tasks and results to other tools.
 
@@ -81,6 +84,19 @@ def export(
     from cxprobe.files.writing import write_bytes
     from cxprobe.project.params import load_params
 
+    if format_name == "items":
+        from cxprobe.exports import export_items
+        from cxprobe.files.texts import refuse_unwritable, write_table_as
+
+        key = target.with_suffix(f".key{target.suffix}")
+        for path in (target, key):
+            refuse_unwritable(str(path))
+            if path.exists():
+                raise DataError(f"{path}: is there already, and somebody may have filled it in; name another file")
+        for path, table in zip((target, key), export_items(load_params(), task, n), strict=True):
+            write_table_as(table, str(path))
+        print(f"{target}: {n} items; write the number of an option into chosen. {key} has the right ones")
+        return
     if format_name in ("hf", "lm-eval") and target.exists() and (target.is_file() or any(target.iterdir())):
         raise DataError(f"{target}: is there already; name a folder that does not exist or is empty")
     made = EXPORTS[format_name](load_params())

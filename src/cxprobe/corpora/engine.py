@@ -29,6 +29,7 @@ from cxprobe.corpora.readers import CorpusFiles, Unreadable, read_blocks
 from cxprobe.corpora.search import NOT_ANNOTATED, REJECTED, Matchers, load_matchers, pipeline_of, search
 from cxprobe.errors import DataError
 from cxprobe.files.code import computing_code
+from cxprobe.files.reading import printable
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.texts import write_table_as
 from cxprobe.files.writing import digest_of_files, read_json, scratch_folder, write_json
@@ -204,7 +205,7 @@ def collect(
 
     Writes ``faults.parquet``, and ``sentences.parquet`` of each construction: id, text, url, start, end, tags, matched
     (see `cxprobe.corpora.search.Found`), slots (the words that fill the slots of construction.yaml that the pattern
-    names), and one column for each feature. ``sentences.tsv`` is for people and their tools.
+    names), and one column for each feature. ``sentences.tsv`` is for people and their tools, see `in_context`.
 
     Returns:
         ``counts``, those of the corpus, and ``found``: construction -> its ``steps`` and ``rejects`` (the most frequent
@@ -226,9 +227,7 @@ def collect(
                 "asks for; change the pattern, name another corpus, or mine files with the bare text (format: text)"
             )
         write_table(sentences, output / name / "sentences.parquet", {"matched": MATCHED, "slots": SLOTS})
-        # A cell of a .tsv has neither tabs nor line breaks.
-        hits = sentences[["id", "text", "url"]].replace(r"[\0\s]+", " ", regex=True)
-        write_table_as(hits, str(output / name / "sentences.tsv"))
+        write_table_as(in_context(sentences), str(output / name / "sentences.tsv"))
         found[name] = {"steps": steps, "rejects": rejects}
     # Under another name first: what a kill leaves of it must not pass for finished shards.
     ended = Path(f"{job.output}.ended")
@@ -236,6 +235,23 @@ def collect(
     Path(job.output).rename(ended)
     shutil.rmtree(ended)
     return {"counts": dict(sorted(counts.items())), "found": found}
+
+
+def in_context(sentences: pd.DataFrame) -> pd.DataFrame:
+    """Return mined sentences as a concordance: id, left, match and right, text, slots, url, start and end.
+
+    A match goes from the first matched character to the last. Slots are as "verb=sneezed". A run of white space is one
+    space, and other characters that do not print are shown as codes, see `cxprobe.files.reading.printable`.
+    """
+    rows = []
+    columns = ["id", "text", "url", "start", "end", "matched", "slots"]
+    for id_, text, url, start, end, matched, slots in sentences[columns].to_numpy(object):
+        ends = [int(place) for span in matched for place in span] or [0, len(text)]
+        first, last = min(ends), max(ends)
+        named = " ".join(f"{slot['slot']}={slot['word']}" for slot in slots)
+        parts = (text[:first], text[first:last], text[last:], text, named, url)
+        rows.append((id_, *(printable(re.sub(r"[\0\s]+", " ", part)) for part in parts), start, end))
+    return pd.DataFrame(rows, columns=["id", "left", "match", "right", "text", "slots", "url", "start", "end"])
 
 
 def _sentences(

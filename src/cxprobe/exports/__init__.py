@@ -19,7 +19,7 @@ from huggingface_hub import DatasetCardData
 from jinja2 import StrictUndefined, Template
 
 from cxprobe.errors import DataError
-from cxprobe.files.schema import read_yaml
+from cxprobe.files.schema import read_yaml, suggest
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.project.params import Params
@@ -27,12 +27,16 @@ from cxprobe.results.params import task_members
 from cxprobe.results.schema import RESPONSES, cluster_lists, evaluated
 from cxprobe.results.task import Task
 from cxprobe.run.record import begin
+from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.registry import TASKS
 
 _HERE = Path(__file__).parent
 _SIZES = {0: "n<1K", 1_000: "1K<n<10K", 10_000: "10K<n<100K", 100_000: "100K<n<1M", 1_000_000: "1M<n<10M"}
 _TASKS_VERSION = 1.0  # raise it when the same items would be scored in another way
+_RELATIONS_OF = {"entailment": "true", "neutral": "true or false", "contradiction": "false"}
+_RELATIONS = tuple(_RELATIONS_OF.values())
+_DIVIDES = ("condition", "variant", "scenario", "test", "answerable", "template", "source", "frame", "premise_id")
 _OF_PAIR = ("id", "item", "construction", "variant", "sentence", "order")
 RESPONSE_COLUMNS = {
     **RESPONSES,
@@ -275,6 +279,62 @@ def responses_of(params: Params, tasks: Sequence[str] = tuple(TASKS)) -> pd.Data
         raise DataError("params.yaml names no models and constructions, so there are no answers")
     joined = pd.concat(tables, ignore_index=True)
     return joined[[*RESPONSE_COLUMNS, *joined.columns.difference([*RESPONSE_COLUMNS], sort=False)]]
+
+
+def export_items(params: Params, name: str, n: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return items of a task for people to answer, and their key.
+
+    Args:
+        params: The project's parameters.
+        name: The task.
+        n: How many items are drawn, by the seed of the project.
+
+    Returns:
+        The sheet: id (a number, which tells nothing), text, option_1, option_2 ... in an order that is drawn, and
+        chosen, empty, for the number of an option. The key: id, gold (the number of the right option), chance, item
+        (its id in the project), construction, and what the task divides it by, such as the condition.
+
+    Raises:
+        DataError: The task is unknown, has nothing that people can answer, or fewer items.
+    """
+    made = {task.name: task for task in _made_tasks(params)[0]}
+    if name not in made:
+        raise DataError(f"--task {name}: has no items yet{suggest(name, [*made])}; run `dvc repro make_{name}`")
+    rows = [
+        (cells, text, options, right)
+        for table in made[name].dataset(params).values()
+        for cells in table.to_dict("records")
+        for text, options, right in _asked(cells)
+    ]
+    if not 0 < n <= len(rows):
+        raise DataError(f"--n {n}: {name} has {len(rows)} items that people can answer; give 1 to as many")
+    generator = generator_for(params.seed, "items for people", name)
+    sheet, key = [], []
+    for number, row in enumerate(generator.permutation(len(rows))[:n], start=1):
+        cells, text, options, right = rows[row]
+        order = [options[place] for place in generator.permutation(len(options))]
+        columns = {f"option_{place}": option for place, option in enumerate(order, start=1)}
+        sheet.append({"id": str(number), "text": text, **columns, "chosen": ""})
+        gold = {"gold": str(order.index(right) + 1), "chance": 1 / len(options), "item": cells["id"]}
+        known = {name: cells[name] for name in ("construction", *_DIVIDES) if name in cells}
+        key.append({"id": str(number), **gold, **known})
+    one_line = pd.DataFrame(sheet).fillna("").replace(r"[\0\s]+", " ", regex=True)
+    return one_line.replace(r"^(?=[=+@-])", "'", regex=True), pd.DataFrame(key).fillna("")
+
+
+def _asked(cells: Mapping[Any, Any]) -> Iterator[tuple[str, list[str], str]]:
+    """Yield the text, the options and the right one of an item of a data set; nothing where none is right."""
+    match cells:
+        case {"good": good, "bad": bad, "context": context}:
+            yield "", [context + good, context + bad], context + good
+        case {"question": question, "options": options, "label": label, "text": text}:
+            yield f"{text} {question}", [*options], options["ABC".index(label)]
+        case {"premise": premise, "hypothesis": hypothesis, "label": label}:
+            yield f"If this is true: {premise} - then this is: {hypothesis}", [*_RELATIONS], _RELATIONS_OF[label]
+        case {"candidates": candidates, "right": right, "text": text} if right:
+            yield text, [*candidates], right
+        case {"label": label, "text": text, "construction": construction}:
+            yield text, [*(said := {"positive": f"has {construction}", "negative": "does not"}).values()], said[label]
 
 
 def _made_tasks(params: Params) -> tuple[list[Task], list[str]]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
@@ -24,6 +25,7 @@ DEEPEST = 100  # mappings and lists within each other; the parser in C breaks th
 MOST_NODES = 1_000_000  # an alias counts as all that it stands for, so that a small file cannot become a huge one
 LONGEST_VALUE = 200  # characters of a value that a message shows
 LONGEST_LINE = 2000  # characters of a line of a message
+_JOINERS = "\u200c\u200d"
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}  # of cells
 
 
@@ -84,10 +86,11 @@ def check_separator(text: str, separator: str, error: type[CxprobeError], path: 
     cells = {one: len(next(csv.reader([first], delimiter=one), [])) for one in SEPARATORS}
     found = max(cells, key=cells.__getitem__)
     if cells[found] > cells[separator]:
+        save = "spreadsheets write semicolons where numbers have decimal commas (3,5): save it as a .csv with commas "
+        save += "and decimal points, or as a .tsv"
+        remedy = "call the file .csv" if found == "," else save
         raise error(
-            f"{path}, line 1: {SEPARATORS[found]} separate the cells, but {SEPARATORS[separator]} must; spreadsheets "
-            "write semicolons where numbers have decimal commas (3,5): save it as a .csv with commas and decimal "
-            "points, or as a .tsv"
+            f"{path}, line 1: {SEPARATORS[found]} separate the cells, but {SEPARATORS[separator]} must; {remedy}"
         )
 
 
@@ -200,8 +203,18 @@ def shown(value: object) -> str:
 
 def one_line(text: str) -> str:
     """Return a message as a line that can be printed: no control characters, the middle left out where it is long."""
-    printable = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
-    return _shortened(printable, LONGEST_LINE)
+    return _shortened(printable(text), LONGEST_LINE)
+
+
+def printable(text: str) -> str:
+    """Return a text of others as it is shown: a character that could move, hide or turn others is its code.
+
+    Spaces of all kinds stay, and so do the joiners of Arabic and Indic scripts.
+    """
+    return "".join(
+        one if one.isprintable() or one in _JOINERS or category(one) == "Zs" else one.encode("unicode_escape").decode()
+        for one in text
+    )
 
 
 def _shortened(text: str, most: int) -> str:

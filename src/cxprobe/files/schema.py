@@ -130,9 +130,15 @@ def named_elsewhere(place: str, names: Iterable[str], where: str, allowed: Colle
 
 def suggest(value: str, allowed: list[str]) -> str:
     """Return the hint that ends a message about an unknown name: a near match, if any, and what is allowed."""
-    near = get_close_matches(value, allowed, n=1)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
+    near = near_to(value, allowed)
+    hint = f"; did you mean '{near}'?" if near else ""
     return f"{hint} (allowed: {', '.join(sorted(allowed)) or 'none yet'})"
+
+
+def near_to(value: str, allowed: list[str]) -> str:
+    """Return the shortest name that an unknown one begins, else the one that is the most like it; "" for none."""
+    begun = sorted((name for name in allowed if len(value) > 2 and name.startswith(value)), key=len)
+    return next(iter(begun or get_close_matches(value, allowed, n=1)), "")
 
 
 def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mapping[int, list[str]]) -> list[str]:

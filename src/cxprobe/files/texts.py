@@ -1,7 +1,8 @@
 """Tables of texts in .txt, .tsv, .csv, .jsonl and .parquet; what is written is read back equal.
 
 A .tsv has no quoting, so that a quotation mark is a character like others; a cell with a tab or a line break is refused
-when it is written. In a .csv texts stand between double quotes. An empty line is no row.
+when it is written, and a table whose quotation marks are those of a spreadsheet when its texts are used. In a .csv
+texts stand between double quotes. An empty line is no row. The index of a table says the line of each row.
 """
 
 import csv
@@ -21,6 +22,7 @@ from cxprobe.files.writing import replacing
 
 FORMATS = ("txt", "tsv", "csv", "jsonl", "parquet")
 TABLES = FORMATS[1:]
+_WITH_HEADER = ("tsv", "csv")
 STANDARD = "-"
 """The name that stands for standard input or output."""
 
@@ -45,7 +47,21 @@ def read_sentence_file(path: str, column: str | None = None) -> pd.DataFrame:
             f"{path}: the columns are {', '.join(table.columns)}; give --column with the one that has the sentences"
         )
     require_texts(table, names, path)
-    return table.rename(columns={"text": "text_before"} | {names[0]: "text"})
+    return table.rename(columns={"text": "text_before"} | {names[0]: "text"}).reset_index(drop=True)
+
+
+def read_pair_table(path: str | Path) -> pd.DataFrame:
+    """Return the minimal pairs of a file: its columns, of which good and bad may be called as in BLiMP.
+
+    Raises:
+        DataError: See `read_texts`; or a text, an id, an item or a cluster is empty, with its line.
+    """
+    table = read_texts(path)
+    if "good" not in table:
+        table = table.rename(columns={"sentence_good": "good", "sentence_bad": "bad"})
+    named = [name for name in map(str, table) if name in ("id", "item") or name.startswith("cluster_")]
+    require_texts(table, ["good", "bad", *named], path)
+    return table.reset_index(drop=True)
 
 
 def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
@@ -63,7 +79,8 @@ def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
     """
     kind = "txt" if path == STANDARD else kind_of(path)
     if kind not in FORMATS:
-        raise DataError(f"{path}: '{kind}' is no format of texts (allowed: .{', .'.join(FORMATS)})")
+        known = f"(allowed: .{', .'.join(FORMATS)})"
+        raise DataError(f"{path}: '{kind}' is no format of texts {known}; save a table as CSV UTF-8")
     try:
         table = _parsed(kind, path)
     except (ValueError, OSError, RecursionError, csv.Error) as fault:  # pyarrow's errors are ValueErrors
@@ -83,14 +100,25 @@ def require_texts(table: pd.DataFrame, columns: Sequence[str], path: str | Path)
     """Refuse a table that lacks a column, or has a cell in one that is no text or is empty.
 
     Raises:
-        DataError: With the row, from 1 for the first below the header.
+        DataError: With the line, or the row, from 1, of what is no file of lines. Or a .tsv has quotation marks as
+            spreadsheets write them: around whole cells, doubled inside.
     """
+    kind = kind_of(path)
+    first, what = 1 + (kind in _WITH_HEADER), "line" if kind in (*_WITH_HEADER, "jsonl", "txt") else "row"
     for column in columns:
         if column not in table:
             raise DataError(f"{path}: there is no column '{column}'{suggest(column, list(map(str, table.columns)))}")
-        for row, text in enumerate(table[column], start=1):
+        for row, text in zip(table.index.tolist(), table[column], strict=True):
             if not isinstance(text, str) or not text.strip():
-                raise DataError(f"{path}, row {row}: {column} is {text!r}; it must be a text that is not empty")
+                place = f"{path}, {what} {row + first}"
+                raise DataError(f"{place}: {column} is {text!r}; it must be a text that is not empty")
+    if kind == "tsv" and len(columns):
+        marked = [cell for cell in table.to_numpy().flat if '"' in cell]
+        if marked and all(re.fullmatch(r'"(?:[^"]|"")*"', cell) for cell in marked):
+            raise DataError(
+                f"{path}: {shown(marked[0])} and all others with a quotation mark stand in double quotes, as "
+                "spreadsheets write them, and in a .tsv they would be part of the texts; save it as a .csv"
+            )
 
 
 def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
@@ -99,10 +127,12 @@ def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
     is_given = path == STANDARD
     text = decode(sys.stdin.buffer.read(), path, DataError) if is_given else read_text(Path(path), DataError)
     if kind == "txt":
-        return pd.DataFrame({"text": [line for line in re.split(r"\r\n|\r|\n", text) if line.strip()]}, dtype="str")
+        of_text = {number: line for number, line in enumerate(re.split(r"\r\n|\r|\n", text)) if line.strip()}
+        return pd.DataFrame({"text": of_text}, dtype="str")
     if kind == "jsonl":
-        lines = enumerate(text.split("\n"), start=1)
-        return pd.DataFrame([_object(line, number) for number, line in lines if line.strip()], dtype="str").fillna("")
+        lines = {number: line for number, line in enumerate(text.split("\n")) if line.strip()}
+        objects = [_object(line, number + 1) for number, line in lines.items()]
+        return pd.DataFrame(objects, [*lines], dtype="str").fillna("")
     check_separator(text, "\t" if kind == "tsv" else ",", DataError, path)
     content = io.StringIO(text, newline="")
     if kind == "tsv":
@@ -110,13 +140,16 @@ def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
     else:
         reader = csv.reader(content, strict=True)
     header = next(reader, [])
-    rows = []
-    for cells in filter(None, reader):
-        if len(cells) != len(header):
+    rows: dict[int, list[str]] = {}
+    last = reader.line_num
+    for cells in reader:
+        begins, last = last + 1, reader.line_num
+        if cells and len(cells) != len(header):
             quotes = "; a cell with a comma, such as 3,5, needs double quotes around it" if kind == "csv" else ""
             raise ValueError(f"line {reader.line_num} has {len(cells)} cells, and the header has {len(header)}{quotes}")
-        rows.append(cells)
-    return pd.DataFrame(rows, columns=header, dtype="str")
+        if cells:
+            rows[begins - 2] = cells
+    return pd.DataFrame([*rows.values()], [*rows], columns=header, dtype="str")
 
 
 def _object(line: str, number: int) -> dict[str, str]:

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cxprobe.errors import CxprobeError, DataError, errors_behind, missing_extra
 
 DATA = Path("data")
@@ -82,14 +80,29 @@ def replacing(path: Path) -> Iterator[Path]:
         DiskFullError: The disk is full.
     """
     partial = path.with_name(f"{path.name}.{this_process()}{_TEMPORARY}")
-    try:
+    with removed_if_not_whole(partial, path):
         path.parent.mkdir(parents=True, exist_ok=True)
         yield partial
         with partial.open("rb") as file:
             os.fsync(file.fileno())  # a name must not outlive a power cut without its content
         partial.replace(path)
+
+
+@contextmanager
+def removed_if_not_whole(partial: Path, path: Path) -> Iterator[None]:
+    """Remove a temporary file or folder if an exception ends the block, in which it is written and becomes ``path``.
+
+    Raises:
+        DiskFullError: The disk is full.
+    """
+    try:
+        yield
     except BaseException as fault:
-        partial.unlink(missing_ok=True)  # it would take the space that a smaller file could have
+        # It would take the space that a smaller file could have.
+        if partial.is_dir():
+            shutil.rmtree(partial, ignore_errors=True)
+        else:
+            partial.unlink(missing_ok=True)
         message = full_disk(fault)
         if message is None or isinstance(fault, DiskFullError):
             raise
@@ -152,7 +165,7 @@ def _plain(value: Any) -> Any:
     match value:
         case Mapping():
             return dict(value)
-        case np.generic():
+        case _ if hasattr(value, "item") and type(value).__module__ == "numpy":
             return value.item()
     return value.as_posix()
 

@@ -45,8 +45,9 @@ class Affinity:
         number = len(self.between)
         figure = Figure((3 + 0.4 * number, 2 + 0.4 * number), layout="constrained")
         axes = figure.add_subplot(xlabel="word whose distribution changes", ylabel="hidden word (global affinity)")
-        axes.set_xticks(range(number), self.between.columns, rotation=90)
-        axes.set_yticks(range(number), [f"{word} ({value:.2f})" for word, value in self.of_words.items()])
+        axes.set_xticks(range(number), self.between.columns, rotation=90, parse_math=False)
+        hidden = [f"{word} ({value:.2f})" for word, value in self.of_words.items()]
+        axes.set_yticks(range(number), hidden, parse_math=False)
         image = axes.imshow(self.between.to_numpy(), vmin=0, vmax=log(2))
         figure.colorbar(image, label="local affinity (nats)")
         return figure

@@ -36,9 +36,15 @@ PACKAGED = {
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         dtype="float32",
         bos="<|endoftext|>",
-    )
+    ),
+    "gemma-3-270m": ModelSpec(
+        name="data/models/gemma-3-270m.gguf",
+        revision=None,
+        sha256="a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
+        dtype="float32",
+    ),
 }
-"""Models in packages that go by a short name in any folder; the entries of the presets are the same."""
+"""Models that go by a short name: in a package, or in a project; the entries of the presets are the same."""
 
 
 def is_gguf(name: str) -> bool:

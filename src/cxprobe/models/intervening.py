@@ -3,11 +3,14 @@
 It works for every masked or causal model whose blocks stand in one list. A hook of PyTorch reads a block's output; the
 model then goes on from that output with some vectors exchanged, and what lies below does not run again. In a causal
 model what stands before the exchanged vectors stays as it is, and does not run again either.
+
+Prompts share a batch as texts do that are scored, see `cxprobe.models.trials`: in a masked model those of one length.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import zip_longest
+from math import inf
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -185,9 +188,10 @@ def _check_written_back(model: LoadedModel, prompts: Sequence[SentenceTokens], b
                 logits = model.model(input_ids=ids).logits[0, prompt.at]
                 expected.append(logits.float().log_softmax(-1).cpu().numpy())
             output = _output(model, prompts, block, sum(len(prompt.ids) for prompt in prompts))
-            vectors = output.at(columns.unsqueeze(1))[:, 0]
-            found = _logits(model, prompts, Edits(output, torch.arange(len(prompts)), columns, vectors))
-        if are_alike([*found.log_softmax(-1).cpu().numpy()], expected, model.model.dtype):
+            edits = Edits(output, torch.arange(len(prompts)), columns, output.at(columns.unsqueeze(1))[:, 0])
+            every = torch.arange(len(expected[0])).repeat(len(prompts), 1)
+            found = answers_after(model, prompts, every, edits)
+        if are_alike([*found.numpy()], expected, model.model.dtype):
             return
     except Exception as error:  # of transformers or PyTorch
         fault = error
@@ -200,14 +204,14 @@ def _check_written_back(model: LoadedModel, prompts: Sequence[SentenceTokens], b
 
 def _output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: int, token_budget: int) -> BlockOutput:
     """Return the output of a block for prompts, see `block_output`."""
-    batches = [prompts[some] for some in _batches(prompts, token_budget)]
+    batches = _batches(model, prompts, token_budget)
     caches = [DynamicCache() for _ in batches] if _has_past(model) else []
     outputs: list[Any] = []  # of the block, one a batch
     hook = blocks_of(model)[block].register_forward_hook(lambda _module, _args, output: outputs.append(output))
     try:
         with torch.no_grad():
-            for batch, cache in zip_longest(batches, caches):
-                _logits(model, batch, past=cache)
+            for some, cache in zip_longest(batches, caches):
+                _logits(model, [prompts[number] for number in some], past=cache)
     finally:
         hook.remove()
     is_tuple = isinstance(outputs[0], tuple)
@@ -224,7 +228,7 @@ def _output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: int, t
         keys = together([layer.keys[..., :used] for layer in layers])
         values = together([layer.values[..., :used] for layer in layers])
         past.append((keys, values))
-    return BlockOutput(block, together(hidden), others, past or None)
+    return BlockOutput(block, together(hidden)[_order_of(batches)], others, past or None)
 
 
 def _has_past(model: LoadedModel) -> bool:
@@ -255,7 +259,7 @@ def _going_on(blocks: Sequence[Any], edits: Edits, start: int, widest: int) -> I
 def _logits(
     model: LoadedModel, prompts: Sequence[SentenceTokens], edits: Edits | None = None, past: DynamicCache | None = None
 ) -> Tensor:
-    """Return the logits of the answers, shape (prompts, vocabulary), float32; a cache that is given is filled."""
+    """Return the logits of the answers of a batch, shape (prompts, vocabulary), float32; a given cache is filled."""
     device = model.model.device
     rows = [torch.from_numpy(prompt.ids).long() for prompt in prompts]
     ids = pad_sequence(rows, batch_first=True, padding_value=model.tokenizer.pad_token_id or 0)  # (prompts, widest)
@@ -264,12 +268,7 @@ def _logits(
         start = int(edits.columns.min())
         before = (edits.rows, slice(None), slice(start))
         past = DynamicCache([(keys[before], values[before]) for keys, values in edits.output.past])
-    options: dict[str, Any] = {}
-    if not isinstance(model, CausalLM):  # a causal model cannot see what is padded on the right
-        real = [torch.ones(len(prompt.ids), dtype=torch.long) for prompt in prompts]
-        options["attention_mask"] = pad_sequence(real, batch_first=True).to(device)
-    elif _has_past(model):
-        options = {"use_cache": past is not None, "past_key_values": past}
+    options = {"use_cache": past is not None, "past_key_values": past} if _has_past(model) else {}
     changed = nullcontext() if edits is None else _going_on(blocks_of(model), edits, start, ids.shape[1])
     at = torch.tensor([prompt.at for prompt in prompts]) - start
     with changed:
@@ -278,21 +277,30 @@ def _logits(
 
 
 def answers_after(
-    model: LoadedModel, prompts: Sequence[SentenceTokens], targets: Tensor, edits: Edits | None = None
+    model: LoadedModel,
+    prompts: Sequence[SentenceTokens],
+    targets: Tensor,
+    edits: Edits | None = None,
+    token_budget: float = inf,
 ) -> Tensor:
-    """Return the log probabilities of answers, with or without a vector written into each prompt, in one batch.
+    """Return the log probabilities of answers, with or without a vector written into each prompt.
 
     Args:
         model: The model.
         prompts: The prompts, n of them.
         targets: Shape (n, k): the tokens.
         edits: What is written; None for nothing.
+        token_budget: The most tokens in a batch, padding included.
 
     Returns:
         Shape (n, k): natural logarithms, normalised over the vocabulary, float32, on the CPU.
     """
-    logits = _logits(model, prompts, edits)
-    return logits.log_softmax(dim=-1).gather(1, targets.to(logits.device)).cpu()
+    batches, parts = _batches(model, prompts, token_budget), list[Tensor]()
+    for some in batches:
+        part = edits and Edits(edits.output, edits.rows[some], edits.columns[some], edits.vectors[some])
+        logits = _logits(model, [prompts[number] for number in some], part)
+        parts.append(logits.log_softmax(dim=-1).gather(1, targets[some].to(logits.device)).cpu())
+    return torch.cat(parts)[_order_of(batches)]
 
 
 def answers_in_batches(
@@ -302,18 +310,23 @@ def answers_in_batches(
     token_budget: int,
     edits: Edits | None = None,
 ) -> NDArray[np.float64]:
-    """Return the log probabilities of `answers_after`, shape (n, k), for any number of prompts, without gradients."""
-    parts = []
+    """Return the log probabilities of `answers_after`, shape (n, k), without gradients."""
     with torch.no_grad():
-        for some in _batches(prompts, token_budget):
-            part = edits and Edits(edits.output, edits.rows[some], edits.columns[some], edits.vectors[some])
-            parts.append(answers_after(model, prompts[some], targets[some], part))
-    numbers: NDArray[np.float64] = torch.cat(parts).double().numpy()
+        numbers: NDArray[np.float64] = answers_after(model, prompts, targets, edits, token_budget).double().numpy()
     return numbers
 
 
-def _batches(prompts: Sequence[SentenceTokens], token_budget: int) -> Iterator[slice]:
-    """Yield the prompts of each batch, in their order."""
-    size = max(1, token_budget // max(len(prompt.ids) for prompt in prompts))
-    for start in range(0, len(prompts), size):
-        yield slice(start, start + size)
+def _batches(model: LoadedModel, prompts: Sequence[SentenceTokens], token_budget: float) -> list[Tensor]:
+    """Return the positions of the prompts of each batch; those of a masked model have one length."""
+    lengths = torch.tensor([len(prompt.ids) for prompt in prompts])
+    masked = [torch.nonzero(lengths == length).squeeze(1) for length in sorted({*lengths.tolist()})]
+    batches = list[Tensor]()
+    for some in [torch.arange(len(prompts))] if isinstance(model, CausalLM) else masked:
+        size = min(len(some), token_budget // int(lengths[some].max())) if model.batched else 1
+        batches += torch.split(some, max(1, int(size)))
+    return batches
+
+
+def _order_of(batches: Sequence[Tensor]) -> Tensor:
+    """Return where each prompt is in its batches, one after the other."""
+    return torch.cat([*batches]).argsort()

@@ -21,10 +21,11 @@ from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
+from cxprobe.files.writing import digest, read_json, removed_if_not_whole, write_json
 from cxprobe.models.checkpoints import OF_THE_HUB, Source, check_digest, is_gguf, loaded_files, path_of
 from cxprobe.models.params import ModelSpec
 
-_ROUNDING = "quantisation.txt"  # in the converted folder
+_RECORD = "conversion.json"  # in the converted folder
 _REMEDY = (
     "transformers reads GGUF files of some architectures only: take the model's checkpoint in safetensors, or convert "
     "the file into one with a tool that knows the architecture, and give that folder"
@@ -250,14 +251,16 @@ def dequantised(source: Source) -> Source:
     """Return the model of a GGUF file as one in a local folder, in float32, with its tokenizer and chat template.
 
     The folder is made once for a file and a version of transformers, and is in the user's cache: $XDG_CACHE_HOME, or
-    ~/.cache. It appears whole or not at all. Processes that need the same one wait for the first.
+    ~/.cache. It appears whole or not at all, and its files are compared with what was written each time that it is
+    loaded. Processes that need the same one wait for the first.
 
     Args:
         source: A model whose path is a GGUF file, or one in a repository of the hub, such as "org/repo/file.gguf".
 
     Raises:
         ModelError: The file is not there and cannot be downloaded, has another SHA-256 than params say, or is none that
-            transformers can read; or a package of the extra gguf is not installed.
+            transformers can read; a file of the folder is not what was written; or a package of the extra gguf is not
+            installed.
     """
     file, at_hub = Path(source.path), OF_THE_HUB.fullmatch(source.path)
     if not file.is_file() and at_hub:
@@ -265,17 +268,28 @@ def dequantised(source: Source) -> Source:
         with source.refusing("the file"):
             file = Path(cached_file(repository, name, revision=source.spec.revision))
     if not file.is_file():
-        raise ModelError(f"{source}: there is no file {file}; correct the name")
-    digest = check_digest(f"models.{source.slug}", file, source.spec.sha256)
+        raise ModelError(f"{source}: there is no file {file}; correct the name, or see docs/tutorials/model.md")
+    of_file = check_digest(f"models.{source.slug}", file, source.spec.sha256)
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cxprobe"
-    folder = cache / f"{file.stem}-{digest[:16]}-transformers-{transformers.__version__}"
-    if not folder.is_dir():
+    folder = cache / f"{file.stem}-{of_file[:16]}-transformers-{transformers.__version__}-checked"
+    if not (folder / _RECORD).is_file():
         cache.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{folder}.lock"):
-            if not folder.is_dir():
+            if not (folder / _RECORD).is_file():
                 _convert(source, file, folder)
-    rounding = (folder / _ROUNDING).read_text()
-    return replace(source, path=str(folder), origin=f"sha256 {digest}", rounding=f"{rounding}, de-quantised to ")
+    record = read_json(folder / _RECORD)
+    written, found = record["sha256"], _digests(folder)
+    if odd := sorted(name for name in {*written, *found} if written.get(name) != found.get(name)):
+        raise ModelError(
+            f"{source}: {', '.join(odd)} of {folder} {'is' if len(odd) == 1 else 'are'} not what was written when the "
+            "file was de-quantised; remove the folder, and it is made again"
+        )
+    rounding = f"{record['rounding']}, de-quantised to "
+    return replace(source, path=str(folder), origin=f"sha256 {of_file}", rounding=rounding)
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {file.name: digest(file) for file in folder.iterdir() if file.name != _RECORD}
 
 
 def _convert(source: Source, file: Path, folder: Path) -> None:
@@ -288,7 +302,8 @@ def _convert(source: Source, file: Path, folder: Path) -> None:
         f"{source.spec.name}: de-quantising {file.stat().st_size / 1e6:,.0f} MB into {folder}, once", file=sys.stderr
     )
     partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed: nobody else has the lock
+    for left in (partial, folder):  # of a process that was killed, or without a record: nobody else has the lock
+        shutil.rmtree(left, ignore_errors=True)
     options: dict[str, Any] = {"gguf_file": file.name, "trust_remote_code": False}
     with source.refusing("the GGUF file", _REMEDY):
         from gguf import GGUFReader, LlamaFileType
@@ -306,7 +321,8 @@ def _convert(source: Source, file: Path, folder: Path) -> None:
             model = type(read)(read.config)
         model.load_state_dict(read.state_dict(), assign=True)
         model.tie_weights()
-    model.save_pretrained(partial)
-    tokenizer.save_pretrained(partial)
-    (partial / _ROUNDING).write_text(rounding)
-    partial.rename(folder)
+    with removed_if_not_whole(partial, folder):
+        model.save_pretrained(partial)
+        tokenizer.save_pretrained(partial)
+        write_json({"rounding": rounding, "sha256": _digests(partial)}, partial / _RECORD)
+        partial.rename(folder)

@@ -155,7 +155,10 @@ def measure_pairs(
     folder: Path,
     seed: int,
 ) -> dict[str, float] | None:
-    """Measure a model or baseline on pairs: the files of `measure_texts` or `measure_baseline`.
+    """Measure a model or baseline on pairs, into files.
+
+    A model, unigrams and n-grams write ``tokens.parquet``, a rule and a classifier ``preferences.parquet``; all write
+    ``model.json``.
 
     Args:
         model: What `scoring_model` returns.
@@ -168,54 +171,35 @@ def measure_pairs(
         seed: The project's seed, by which folds are drawn.
 
     Returns:
-        The number of pairs, and what the function that writes the files returns; None if this process writes none.
-    """
-    pairs = [pair for portion in portions for pair in portion]
-    if model is None:
-        return {"pairs": len(pairs), **measure_baseline(member, pairs, folder, seed)}
-    texts = distinct_texts(texts_of(model.described, portion) for portion in shown)
-    counted = measure_texts(model, texts, how, folder)
-    if counted is None:
-        return None
-    if isinstance(member.spec, ContinuationAlone):
-        prepend_contexts(pairs, folder)
-    return {"pairs": len(pairs), **counted}
-
-
-def measure_baseline(member: Member, pairs: Sequence[Pair], folder: Path, seed: int) -> dict[str, float]:
-    """Ask a baseline that is no checkpoint about minimal pairs, as a stage does: into files.
-
-    Unigrams and n-grams write ``tokens.parquet``, as real models do; a rule and a classifier write
-    ``preferences.parquet``. All write ``model.json``.
-
-    Args:
-        member: The baseline.
-        pairs: The pairs.
-        folder: Where the files go.
-        seed: The project's seed, by which folds are drawn.
-
-    Returns:
-        The number of distinct texts and of scores of their words; of a rule or a classifier, the number of pairs that
-        it decides.
+        The number of pairs, and of distinct texts and scores of their words; or of the pairs that a rule or a
+        classifier decides. None if this process writes no files.
 
     Raises:
-        DataError: A text has no word.
+        DataError: See `measure_texts`, or a text has no word.
         ModelError: The counts of an n-gram model, or a tagger, are not there, or are others.
         ProbeError: A classifier did not converge.
     """
+    pairs = [pair for portion in portions for pair in portion]
+    counts: dict[str, float] = {"pairs": len(pairs)}
+    if model is not None:
+        texts = distinct_texts(texts_of(model.described, portion) for portion in shown)
+        counted = measure_texts(model, texts, how, folder)
+        if counted is not None and isinstance(member.spec, ContinuationAlone):
+            prepend_contexts(pairs, folder)
+        return None if counted is None else counts | counted
     answers = baseline_answers(member, pairs, seed)
     write_model_facts(baseline_facts(member.baseline.kind), folder)
     if "margin" in answers:
         write_table(answers, folder / PREFERENCES_FILE)
-        return {"decided": int((answers["margin"] != 0).sum())}
+        return counts | {"decided": int((answers["margin"] != 0).sum())}
     write_table(answers, folder / TOKENS_FILE)
-    return {"texts": len(answers), "token_scores": int(answers["log_probs"].map(len).sum())}
+    return counts | {"texts": len(answers), "token_scores": int(answers["log_probs"].map(len).sum())}
 
 
 def baseline_answers(member: Member, pairs: Sequence[Pair], seed: int) -> pd.DataFrame:
     """Return what a baseline answers: preferences (id and margin), or the scores of the texts' words (`token_table`).
 
-    Arguments and errors are those of `measure_baseline`.
+    Errors are those of `measure_pairs`.
     """
     if isinstance(member.spec, Rule):
         return preferences_of(member.spec.kind, pairs)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self, cast
 from pydantic import Discriminator, Field, NonNegativeInt, PositiveFloat, StringConstraints, Tag, model_validator
 
 from cxprobe.files.schema import Closed, Slug
-from cxprobe.run.params import StageParams
+from cxprobe.run.params import Seed, StageParams
 from cxprobe.run.record import WeightsState, label_of
 
 Axis = Literal["training_tokens", "parameters"]
@@ -50,7 +50,7 @@ class ModelSpec(Closed):
     weights: Literal["trained", "random"] = "trained"
     """A random-weights control has the same architecture and tokenizer, and random weights, drawn by the architecture's
     own initialisation."""
-    seed: NonNegativeInt | None = None
+    seed: Seed | None = None
     """What a random-weights control's weights are drawn with; null for trained weights."""
     load: dict[str, Any] = Field(default_factory=dict)
     """What ``from_pretrained`` of transformers is told beside it, for a model that does not fit as it is."""

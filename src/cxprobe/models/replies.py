@@ -3,15 +3,16 @@
 A label is a symbol ("2", "B"), its words ("contradiction", the text of the option) or both. A reply states a label that
 
 - follows a noun and "is", a colon or an equals sign: "Answer: 2", "The relation is 1", "{"answer": "B"}";
+- is what the last line of a chain of thought draws: "..., resulting in a neutral relationship (1)";
 - is a whole line: "**2**", "0 (entailment)", "B. Marek";
 - begins a reply without a chain of thought, before an explanation: "0, since ...". In a chain of thought such lines are
   steps or options.
 
 With a chain of thought the last statement decides; without one all statements must agree. A reply has no answer if it
 states nothing, or if a statement that decides is open: it has several labels ("0 or 1", "A. Marek" where Marek is B),
-none ("The answer is not 2"), a condition ("If it is older, the answer is A") or a question. Thoughts between tags
-and markers of chats are ignored. What follows another "Premise:" or "Text:" belongs to an item that the model made up,
-and is read only if nothing is stated before it.
+none ("The answer is not 2"), a condition ("If it is older, the answer is A") or a question. A list of all labels states
+nothing. Thoughts between tags and markers of chats are ignored. What follows another "Premise:" or "Text:" belongs to
+an item that the model made up, and is read only if nothing is stated before it; "- Premise:" repeats the item.
 """
 
 import re
@@ -27,15 +28,21 @@ _CHAT = re.compile(r"<\|[^<>|]{0,40}\|>|\[/?INST\]|</?s>|<(?:start|end)_of_turn>
 _MARKED = re.compile(r"<(answer|final_answer)>(.{0,200}?)</\1>|\\boxed *\{(?:\\\w+ *\{)?([^{}]*)\}+", re.DOTALL | re.I)
 _MARKUP = re.compile(r"</?\w+>|[*_`$#>\"“”]|^[^\S\n]*[-•+]\s+|(?<!\w)'|'(?!\w)|\\[\[\]()]", re.MULTILINE)
 _NEXT_ITEM = re.compile(r"\n[^\S\n]*(?:premise|text)\s*:", re.IGNORECASE)
-_OPEN = re.compile(r"(?:\A|[.!?;\n])\s*(?:if|otherwise|or else|could|would|is|might)\b[^.!?;\n]*\Z", re.IGNORECASE)
+_REPEATED = re.compile(r"^([^\S\n]*[-•+*]\s+\W*)(?=(?:premise|text)\b)", re.IGNORECASE | re.MULTILINE)
+_OPEN = re.compile(r"[.!?;\n]\s*(?:if|otherwise|or else|could|would|is|might)\b[^.!?;\n]*\Z", re.IGNORECASE)
 
 _ANNOUNCES = (
-    r"\b(?:answer|relation|relationship|label|option|choice|digit|letter|character|value|output)"
+    r"\b(?:answer|relation|relationship|label|option|choice|digit|letter|character|value|output|code|conclusion"
+    r"|determination)"
     r"(?: +(?!(?:not|never|neither|cannot|says?)\b)[\w']+){0,8}?\s*(?:\b(?:is|would be|should be|must be)\s*:?|[:=])"
     r"\s*(?:(?:the|an?|option|label|number|most likely)\s+)*"
 )
+_CONCLUDES = (
+    r"\b(?:(?:making|makes)\s+(?:it|this|(?:the|their)\s+\w+)|resulting\s+in|leading\s+to|indicating"
+    r"|(?:hence|thus|therefore),?\s+(?:it|this)\s+is)\s+(?:an?\s+)?(?:(?:clear\s+)?case\s+of\s+)?"
+)
 _JOIN = r"[^\S\n]*[-–—:=,.)]*[^\S\n]*[(\[]*"  # between a symbol and its words
-_ENDS = r"(?=\s*(?:\Z|[.,;:!?)\]}\n—–-]|\b(?:because|since|as|for)\b))"
+_ENDS = r"(?=\s*(?:\Z|[.,;:!?)\]}\n—–-]|\(?\b(?:because|since|as|for|where)\b|\(the\b))"
 
 
 @lru_cache(maxsize=4096)
@@ -43,13 +50,15 @@ def _patterns(answers: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], re
     """Return the patterns of a label, of a stated answer, and of a line that begins with a symbol."""
     sign = rf"(?<![\w.\-])[{''.join(symbol for symbol, _ in answers)}](?![\w-]|\.\d|[%°])"
     word = "|".join(rf"\b{re.escape(words)}(?!\w)" for _, words in answers if words) or "(?!)"  # matches nothing
-    label = rf"[(\[{{]*(?:{sign}[)\]]*(?:{_JOIN}(?:{word}))?|(?:{word})(?:{_JOIN}{sign})?)[)\]}}]*"
+    kind = rf"(?:{word})(?:\s+(?:one|relation|relationship)\b)?"
+    label = rf"[(\[{{]*(?:{sign}[)\]]*(?:{_JOIN}(?:{word}))?|{kind}(?:{_JOIN}{sign})?)[)\]}}]*"
     labels = rf"{label}(?:(?:\s*(?:[,/&]|\b(?:or|and)\b)\s*|\s*\n\s*)(?:{label}(?![^\S\n]+(?!or\b|and\b)\w)|\d+))*"
     stated = (
         rf"{_ANNOUNCES}(?P<named>{labels})(?P<ends>{_ENDS})?"
         rf"|{_ANNOUNCES}(?P<open>not|neither|either|both|between)\b"
         rf"|^[^\S\n]*(?P<line>{labels})[^\S\n]*[.!]*[^\S\n]*$"
         rf"|\A\s*(?P<first>{labels}){_ENDS}"
+        rf"|{_CONCLUDES}(?P<drawn>{labels}){_ENDS}(?=[^\n]*\s*\Z)"
     )
     return (
         re.compile(rf"(?P<sign>{sign})|(?P<word>{word})|\d+", re.IGNORECASE),
@@ -76,7 +85,7 @@ def read_answer(reply: str, answers: Mapping[str, str], *, chain_of_thought: boo
     if len(said) > HEAD + TAIL:
         said = f"{said[:HEAD]}\n...{said[-TAIL:].lstrip('0123456789ABC')}"
     said = _MARKED.sub(lambda match: f"\nAnswer: {match[2] or match[3] or ''}\n", _CHAT.sub("\n", said))
-    text = _plain(said)
+    text = _plain(_REPEATED.sub(r"\1its ", said))
     words_of = {symbol: _plain(words).strip().rstrip(".").lower() for symbol, words in answers.items()}
     symbol_of = {words: symbol for symbol, words in words_of.items()}
     label, stated, line_start = _patterns(tuple(words_of.items()))
@@ -87,12 +96,16 @@ def read_answer(reply: str, answers: Mapping[str, str], *, chain_of_thought: boo
         for match in stated.finditer(text, 0, end):
             if match["first"] and (chain_of_thought or is_list):
                 continue
-            named = match["named"] or match["line"] or match["first"] or ""
+            if match["drawn"] and not chain_of_thought:
+                continue
+            named = match["named"] or match["line"] or match["first"] or match["drawn"] or ""
             symbols = {
                 part["sign"].upper() if part["sign"] else symbol_of.get((part["word"] or "").lower(), "")
                 for part in label.finditer(named)
             }
-            before = text[max(0, match.start() - 120) : match.start()]
+            if len(symbols) == len(answers):
+                continue
+            before = ("" if match.start() > 120 else "\n") + text[max(0, match.start() - 120) : match.start()]
             goes_on = match["named"] and match["ends"] is None
             is_question = text[match.end() :].lstrip().startswith("?")
             is_open = goes_on or is_question or _OPEN.search(before)

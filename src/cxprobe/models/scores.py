@@ -3,7 +3,9 @@
 All scores are in natural logarithms and of scored tokens only. Of a whole text: ``sum``; ``per_token`` and
 ``per_character``, the sum divided by the number of tokens, or of characters that are not spaces. Of the part of a text
 that follows a context: ``given_context``, the sum over that part; and ``pmi``, that less the same sum in another
-context, or in none. What each token is conditioned on depends on the scheme under which the model was asked.
+context, or in none. Where a token has letters on both sides of the end of a context, the part begins with this token in
+both texts of a pair, so that equal parts are compared. What each token is conditioned on depends on the scheme under
+which the model was asked.
 """
 
 from collections.abc import Sequence
@@ -45,9 +47,10 @@ def score_pairs(pairs: pd.DataFrame, tokens: pd.DataFrame, names: Sequence[str])
         texts = ScoredTexts(of_scheme)
         whole = texts.whole()
         scores = {}
-        for member in ("good", "bad"):
+        starts = _equal_starts(texts, contexts, pairs["good"], pairs["bad"])
+        for member, start in zip(("good", "bad"), starts, strict=True):
             ends = pairs[member]
-            given = texts.parts(contexts, ends)["sum"]
+            given = texts.parts(contexts, ends, start)["sum"]
             alone = texts.parts("", ends.str.lstrip())["sum"]
             of_texts = whole.reindex(contexts + ends).set_index(pairs.index)
             scores[member] = of_texts.assign(given_context=given, pmi=given - alone)
@@ -60,6 +63,18 @@ def score_pairs(pairs: pd.DataFrame, tokens: pd.DataFrame, names: Sequence[str])
     for id_, _, name, *values, _ in table[~np.isfinite(table["margin"])].itertuples(index=False, name=None):
         raise no_score(f"pair {id_}, {name}", values, f"leave {name} out of pairs.evaluate.scores")
     return table
+
+
+def _equal_starts(texts: "ScoredTexts", contexts: "pd.Series[str]", *ends: "pd.Series[str]") -> list[NDArray[np.int64]]:
+    """Return where the parts of the two texts of each pair begin: at their ends, or at a token that goes across."""
+    wholes = [contexts + end for end in ends]
+    starts = np.array([whole.str.len() - end.str.lstrip().str.len() for whole, end in zip(wholes, ends, strict=True)])
+    while True:
+        found = np.array([texts.begun_before(whole, start) for whole, start in zip(wholes, starts, strict=True)])
+        is_across = (found < starts).any(axis=0)  # (pairs,)
+        if not is_across.any():
+            return [*starts]
+        starts = np.where(is_across, found.min(axis=0), starts)
 
 
 def no_score(place: str, values: Sequence[float], remedy: str) -> DataError:
@@ -118,24 +133,44 @@ class ScoredTexts:
         scores = {"sum": sums, "per_token": sums / counts, "per_character": sums / letters}
         return pd.DataFrame(scores).assign(tokens=counts)
 
-    def parts(self, contexts: "pd.Series[str] | str", ends: "pd.Series[str]") -> pd.DataFrame:
+    def _tokens_of(self, whole: "pd.Series[str]") -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the position in ``whole`` of the text of each token, and the number of the token."""
+        texts = self._texts.get_indexer(whole)  # (texts,), -1 for a text that was not scored
+        lengths = np.append(self._lengths, 0)[texts]
+        owners = np.repeat(np.arange(len(texts)), lengths)  # (tokens of these texts,)
+        firsts = np.append(np.cumsum(self._lengths) - self._lengths, 0)[texts]
+        return owners, np.arange(len(owners)) - (np.cumsum(lengths) - lengths - firsts)[owners]
+
+    def begun_before(self, whole: "pd.Series[str]", starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the first character of the token that has letters on both sides of a character; else that character.
+
+        Args:
+            whole: The texts.
+            starts: Shape (texts,): the characters.
+        """
+        owners, tokens = self._tokens_of(whole)
+        edges = np.array([len(text[:start].rstrip()) for text, start in zip(whole, starts, strict=True)])  # (texts,)
+        is_across = (self._starts[tokens] < edges[owners]) & (self._stops[tokens] > starts[owners])
+        found = starts.copy()
+        np.minimum.at(found, owners[is_across], self._starts[tokens[is_across]])
+        return found
+
+    def parts(
+        self, contexts: "pd.Series[str] | str", ends: "pd.Series[str]", starts: NDArray[np.int64] | None = None
+    ) -> pd.DataFrame:
         """Return the scores by their names of what follows each context, over all its tokens.
 
-        A part begins at the first character of its end that is not a space. The space before it belongs to its first
-        token, or to none. A token belongs to the part if its last character does.
+        A part begins at the first character of its end that is not a space, or at that in ``starts``. The space before
+        it belongs to its first token, or to none. A token belongs to the part if its last character does.
 
         Returns:
             One row an end, with its index; NaN where the text, or a token of the part, was not scored.
         """
         alone, whole = ends.str.lstrip(), contexts + ends
-        texts = self._texts.get_indexer(whole)  # (ends,), -1 for a text that was not scored
-        starts = (whole.str.len() - alone.str.len()).to_numpy()
-        lengths = np.append(self._lengths, 0)[texts]
-        owners = np.repeat(np.arange(len(texts)), lengths)  # (tokens of these texts,)
-        firsts = np.append(np.cumsum(self._lengths) - self._lengths, 0)[texts]
-        tokens = np.arange(len(owners)) - (np.cumsum(lengths) - lengths - firsts)[owners]
-        inside = self._stops[tokens] > starts[owners]
-        counts = np.bincount(owners[inside], minlength=len(texts))
+        begun = (whole.str.len() - alone.str.len()).to_numpy(np.int64) if starts is None else starts
+        owners, tokens = self._tokens_of(whole)
+        inside = self._stops[tokens] > begun[owners]
+        counts = np.bincount(owners[inside], minlength=len(whole))
         sums = pd.Series(_sums_of_runs(self._log_probs[tokens[inside]], counts), ends.index)
         letters = alone.str.count(r"\S")
         return pd.DataFrame({"sum": sums, "per_token": sums / counts, "per_character": sums / letters})

@@ -15,9 +15,11 @@ from cxprobe.models.params import Member, Series, checkpoints_of, control_fault,
 from cxprobe.results.params import Families
 from cxprobe.results.rates import ALL, Facet, columns_of
 from cxprobe.results.schema import OF_DIFFERENCE, facet_columns
-from cxprobe.stats import UNIT, PairedDifference, cluster_columns, compare_shared, holm
+from cxprobe.results.verdict import CONDITION, is_rival
+from cxprobe.stats import UNIT, Estimate, Mean, PairedDifference, cluster_columns, compare_shared, holm, mean_by
 
 MODELS, BEST_BASELINE, RANDOM_WEIGHTS, NEIGHBOUR = "models", "best baseline", "random weights", "neighbour"
+MOST_PAIRED = 8  # models of which every two are tested; of more, those that report.tested.models names
 COMPARISON = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
 GROUP = ["task", "construction", "source"]  # the columns of facets follow
 _OF_BASELINE = {"first": "model", "second": "baseline", "low": "diff_low", "high": "diff_high", "p_holm": "p_adjusted"}
@@ -75,8 +77,8 @@ def compare_models(
         by: The columns that make the groups.
         members: What the models are.
         series: Name -> models that differ in one quantity.
-        tested: Which comparisons are tested; those of a kind and of the first model are a family, in groups with one
-            value of ``family``.
+        tested: Which comparisons are tested, beside those of every two of up to `MOST_PAIRED` models. Those of a kind
+            and of the first model are a family, in groups with one value of ``family``; of "models", those of both.
         family: Those of ``by`` whose values make families of their own, such as what items test.
 
     Returns:
@@ -102,7 +104,8 @@ def compare_models(
             largest.append(1 - second_rate if compares in (BEST_BASELINE, RANDOM_WEIGHTS) else 1.0)
     table = pd.DataFrame(rows, columns=[*by, *COMPARISON[:-3]])
     table["p"] = [test.p if test else np.nan for test in tests]
-    families = table.groupby(["compares", "first", *family])["p"]
+    other = table["second"].where(table["compares"] == MODELS, "")
+    families = table.groupby([table["compares"], table["first"], other, *(table[name] for name in family)])["p"]
     numbers = families.transform("count")
     table["p_holm"] = families.transform(lambda p_values: holm(p_values.to_numpy(np.float64)))
     table["detectable"] = [
@@ -124,7 +127,7 @@ def _compared(
     real = [slug for slug in trained if slug not in earlier]
     named = [set(pair) for pair in tested.models]
     for first, second in combinations(real, 2):
-        yield MODELS, first, second, {first, second} in named
+        yield MODELS, first, second, len(real) <= MOST_PAIRED or {first, second} in named
     credits = pd.DataFrame({slug: answers.set_index("id")["accuracy"] for slug, answers in items.items()})
     random_controls = [slug for slug in present if slug in known and known[slug].state == "random"]
     for slug in (*real, *random_controls):
@@ -190,6 +193,49 @@ def compare(
         return pd.DataFrame(columns=[*place, *COMPARISON]).astype(dict.fromkeys(COMPARISON[3:], float))
     table = pd.concat(tables, ignore_index=True).reindex(columns=[*place, *COMPARISON], fill_value="")
     return table.fillna(dict.fromkeys(place, ""))
+
+
+def compare_contrasts(responses: pd.DataFrame, members: Sequence[Member], series: Mapping[str, Series]) -> pd.DataFrame:
+    """Return the paired differences of the contrasts of every two models on the same frames, in nats.
+
+    A model expects the meaning of a construction more than another one if its contrast is larger, and by more than in
+    the contexts without the construction: the largest of the p values of these differences counts (an
+    intersection-union test), as in `cxprobe.results.verdict.verdicts_on`. It is corrected over the constructions of the
+    two models by Holm; of more than `MOST_PAIRED` models none is tested.
+
+    Args:
+        responses: Of contrasts: the measure contrast, by condition.
+        members: The models; baselines and random-weights controls are not compared.
+        series: Name -> models that differ in one quantity, of which the last one is compared.
+
+    Returns:
+        `GROUP`, condition, and `COMPARISON`: a row for the construction and for each context that is subtracted; p and
+        p_holm on the row of the construction. The intervals are Student's t over frames.
+    """
+    known, earlier = {member.slug: member for member in members}, earlier_checkpoints(series)
+    kept = responses[(responses["measure"] == "contrast") & (responses["construction"] != ALL)]
+    present = [name for name in kept["model"].unique() if name not in known or known[name].state == "trained"]
+    real = [name for name in present if name not in earlier]
+    contexts = [
+        name for name in kept[CONDITION].unique() if is_rival(name.removeprefix("less_")) and name.startswith("less_")
+    ]
+    asked = kept[kept[CONDITION].isin(["construction", *contexts])]
+    frames = asked.pivot_table("value", [*GROUP, CONDITION, UNIT], "model", observed=True, sort=False)
+    tables = [pd.DataFrame(columns=[*GROUP, CONDITION, *COMPARISON])]
+    for first, second in combinations(real, 2):
+        differences = (frames[first] - frames[second]).dropna().rename("difference").reset_index()
+        table = mean_by(differences, "difference", UNIT, [*GROUP, CONDITION])
+        numbers = zip(table["difference"].abs(), table["low"], table["high"], table["n"], strict=True)
+        table["p"] = [2 * Mean.of(Estimate(*row)).p_above() for row in numbers]
+        signs = np.sign(table["difference"]).groupby(table["construction"])
+        agree = signs.transform("nunique") == 1
+        largest = table.groupby("construction")["p"].transform("max").where(agree, 1.0)
+        is_tested = (table[CONDITION] == "construction") & (len(real) <= MOST_PAIRED)
+        table["p"] = largest.where(is_tested)
+        table["p_holm"] = holm(table["p"].to_numpy(np.float64))
+        tables.append(table.assign(compares=MODELS, first=first, second=second, detectable=np.nan))
+    joined = pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)
+    return joined[[*GROUP, CONDITION, *COMPARISON]]
 
 
 def _by_item(divided: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

@@ -17,33 +17,33 @@ from cxprobe.files.writing import DATA
 from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.params import Member, Series, series_of
 from cxprobe.results.comparisons import compare, with_baselines
-from cxprobe.results.findings import estimate_of, findings_in, lead_findings
+from cxprobe.results.findings import QUESTIONS, estimate_of, findings_in, lead_findings
 from cxprobe.results.params import TaskParams, task_members
-from cxprobe.results.plots import Mark, dots, overview
 from cxprobe.results.rates import ALL, Facet, columns_of, rates_of, with_all
 from cxprobe.results.schema import HAS_VERDICT, MEASURES, facet_columns, write_rates, write_responses
+from cxprobe.results.sentences import in_sum
 from cxprobe.results.verdict import with_verdicts
 from cxprobe.results.words import cell, in_full, with_blanks
 from cxprobe.run.record import Dataset, ModelFacts, Run, Trial
 from cxprobe.run.stage import Outcome, Stage
+from cxprobe.stats import WIDEST
 
 P = TypeVar("P", bound=TaskParams)
-MOST_CURVES = 20  # of a run
-MOST_METRICS = 50  # of a run; MLflow's UI draws about 100 charts and drops the others without a word
+MOST_CURVES = 20  # of a child run
+MOST_METRICS = 40  # of a run; MLflow's UI draws about 100 charts and drops the others without a word
 _REFUSED = re.compile(r"[^\w.\- :/]")  # characters that MLflow refuses in the name of a metric
-# Column of the rates -> how the metric is called, after the name of the measure, of the row that decides.
-_OF_DECIDING: Mapping[str, str] = {
-    "value": "",
-    "low": ".low",
-    "high": ".high",
-    "of_baseline": ".baseline",
-    "control": ".control",
-    "control_low": ".control.low",
-    "control_high": ".control.high",
-    "difference": ".difference",
-    "diff_low": ".difference.low",
-    "diff_high": ".difference.high",
+PICTURE = "1_overview"  # so that it stands first among the artifacts
+_MEAN = "mean"  # in the place of a construction
+_ABOUT: Mapping[str, str] = {
+    "baseline": "A baseline: it cannot know a construction, so what it reaches the items give away.",
+    "random weights": "A random-weights control: its weights know nothing.",
+    "series": "Models that differ in one quantity, which is the step of each metric.",
 }
+_READ = (
+    "Each metric is called by its question and a construction, in percent; `<question>/mean` is their mean. Rates of "
+    "too few items have none. Intervals, baselines and verdicts are in the artifact `rates.csv`, and drawn in "
+    "`1_overview.png`; the report is `results/report/index.html`."
+)
 COMPARED = ("difference", "low", "high", "p", "p_holm", "detectable")  # columns that may have empty cells
 
 
@@ -79,11 +79,19 @@ class Evaluation(Generic[P]):
     Attributes:
         facets: How responses are divided.
         kept: Columns of the responses that are written beside those of facets.
+        sections: Question -> the section of MLflow's charts that has its rates, where this is not the task's name.
+        says: What the numbers of the sections are, as a sentence of Markdown.
+        settings: The parts of params.yaml that decide on the numbers.
+        parts: Columns of the rates; their values are what has child runs.
         stage: The stage evaluate_<task>; its params have report.limit, report.tested and the section of the task.
     """
 
     facets: ClassVar[Sequence[Facet]]
     kept: ClassVar[Sequence[str]] = ()
+    sections: ClassVar[Mapping[str, str]] = {}
+    says: ClassVar[str] = ""
+    settings: ClassVar[Sequence[str]] = ()
+    parts: ClassVar[Sequence[str]] = ()
 
     def __init__(self, stage: Stage[P]) -> None:
         """Read what the answers of all models are about."""
@@ -101,17 +109,15 @@ class Evaluation(Generic[P]):
         """
         raise NotImplementedError
 
-    def settings(self, source: str) -> Sequence[str]:
-        """Return the names of the parts of params.yaml that decide on the numbers of a source."""
-        raise NotImplementedError
-
-    def dataset(self, construction: str, source: str) -> Path:
-        """Return the file or folder with the items of a construction, or of `ALL` of them, and a source."""
-        raise NotImplementedError
-
     def pooled(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return responses, and those of all constructions together, as of `cxprobe.results.rates.ALL`."""
         return with_all(responses)
+
+    def comparisons(
+        self, responses: pd.DataFrame, members: Sequence[Member], series: Mapping[str, Series]
+    ) -> pd.DataFrame:
+        """Return the paired differences of models on the same items of what `pooled` returns."""
+        return compare(responses, self.facets, members, series, self.stage.params.report.tested)
 
     def rates(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return the rates, as of `cxprobe.results.rates.rates_of`, of what `pooled` returns."""
@@ -128,8 +134,20 @@ class Evaluation(Generic[P]):
         """Return further tables, such as rates beside published values."""
         return {}
 
+    def summed_up(self, rates: pd.DataFrame) -> pd.DataFrame:
+        """Return the rates that sum up models on constructions, a row each, with number, in percent.
+
+        Rates of too few items are left out.
+        """
+        baselines = [member.slug for member in task_members(self.stage.params) if member.is_baseline]
+        is_baseline = rates["model"].isin(baselines) & rates["chance"].notna()
+        is_one = rates["decides"] & (rates["question"] != "") & (rates["construction"] != ALL)
+        is_wide = (rates["verdict"] == "smoke_test") | (rates["high"] - rates["low"] > WIDEST)
+        found = rates[is_one & ((rates["verdict"] != "") | is_baseline) & ~is_wide]
+        return found.assign(number=100 * found["value"])
+
     def extras(self, rates: pd.DataFrame) -> RunExtras:
-        """Return the further contents of a run, given its rates."""
+        """Return the further contents of a child run, given its rates."""
         return RunExtras()
 
 
@@ -144,7 +162,7 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
     write_responses(responses, [*columns_of(task.facets), *task.kept], stage.data / "responses.parquet")
     divided = task.pooled(responses)
     series = series_of(stage.params.models, stage.params.of_task.models)
-    comparisons = compare(divided, task.facets, members, series, report.tested)
+    comparisons = task.comparisons(divided, members, series)
     write_table(comparisons, stage.data / "comparisons.parquet", optional=COMPARED)
     rates = with_baselines(task.rates(divided), comparisons)
     ordered = _in_order(task.decided(rates), members)
@@ -207,7 +225,7 @@ def _in_order(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFrame:
 
 def _print_rates(rates: pd.DataFrame) -> None:
     """Print the deciding shares of single constructions, so that they are known before the report is made."""
-    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)
+    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
     shown = rates[rates["decides"] & is_share & (rates["construction"] != ALL)]
     shown = shown.assign(
         items=part_names(shown, ["construction", "source", "measure"]),
@@ -253,40 +271,62 @@ def baseline_table(
     return table.assign(limit=limits, solved=solved, says=says)[columns]
 
 
-def metrics_of(rates: pd.DataFrame) -> dict[str, float]:
-    """Return the metrics of a run, the most important first.
+def named_answers(rates: pd.DataFrame, task: Evaluation[Any]) -> pd.DataFrame:
+    """Return what `Evaluation.summed_up` returns, with section, and with the name of each as a metric.
 
     Args:
-        rates: The rates of one model on one construction and source that are no points of curves.
-
-    Returns:
-        Of the rows that decide <measure>, <measure>.low, <measure>.high, n, and as far as there are such numbers
-        <measure>.baseline (the best one), <measure>.control, <measure>.difference (from the baseline) and their limits;
-        of the others <measure>.<facet>.<value> and further facets; and <measure>.all of undivided responses where
-        some of them decide. rates.csv has all of them.
+        rates: The rates of a task, of all models: an item's source is named where there are several.
+        task: The evaluation of the task.
     """
-    metrics = dict[str, Any]()
-    for row in rates[rates["decides"]].assign(of_baseline=rates["value"] - rates["difference"]).to_dict("records"):
-        metrics |= {f"{row['measure']}{name}": row[column] for column, name in _OF_DECIDING.items()}
-        metrics.setdefault("n", row["n"])
-    facets = facet_columns(rates)
-    for row in rates[~rates["decides"]].to_dict("records"):
-        name = ".".join([row["measure"], *_levels(row, facets)])
-        metrics[f"{name}.all" if name in metrics else name] = row["value"]
-    return {_REFUSED.sub("_", name): float(value) for name, value in metrics.items() if not pd.isna(value)}
+    answers = task.summed_up(rates)
+    sections = {name: task.sections.get(name, task.stage.task) for name in QUESTIONS}
+    sections |= {name: name for name in answers["question"] if name not in QUESTIONS}  # a benchmark
+    answers = answers.assign(section=answers["question"].map(sections))
+    sources = answers.groupby("section")["source"].transform("nunique")
+    of = answers["construction"].map(task.stage.params.construction_of)
+    named = of + (" " + answers["source"]).where((sources > 1) & (answers["source"] != answers["section"]), "")
+    names = (answers["section"] + "/" + named).str.replace(_REFUSED, "_", regex=True)
+    is_later = ~answers["section"].isin([*task.sections.values()])
+    return answers.assign(name=names, construction=of, is_later=is_later).sort_values("is_later", kind="stable")
+
+
+def metrics_of(answers: pd.DataFrame) -> dict[str, float]:
+    """Return the metrics of a run: the mean of each section, then <section>/<construction>.
+
+    Args:
+        answers: What `named_answers` returns, of one model.
+    """
+    means = answers.groupby("section", sort=False)["number"].mean()
+    each = zip(answers["name"], answers["number"], strict=True)
+    return {f"{section}/{_MEAN}": float(mean) for section, mean in means.items()} | dict(each)
+
+
+def metrics_of_part(rates: pd.DataFrame, named: Sequence[str] = ()) -> dict[str, float]:
+    """Return the metrics of a child run: <measure>, of what decides, then <measure>/<facet>.<value>.
+
+    Args:
+        rates: The rates of a part that are no points of curves.
+        named: Columns that the part does not fix, such as the construction, whose values are named too.
+    """
+    metrics, facets = dict[str, float](), facet_columns(rates)
+    for row in rates.sort_values("decides", ascending=False, kind="stable").to_dict("records"):
+        values = [*(row[name] for name in named), *(() if row["decides"] else _levels(row, facets))]
+        name = "/".join(filter(None, [row["measure"], ".".join(values)]))
+        metrics.setdefault(_REFUSED.sub("_", name), float(row["value"]))
+    return metrics
 
 
 def curves_of(rates: pd.DataFrame, facet: Facet) -> dict[str, list[tuple[int, float]]]:
-    """Return the curves of a run: <measure>.by_<facet>.<other facet>.<value> -> (step, value) pairs.
+    """Return the curves of a child run: <measure>/by_<facet>.<other facet>.<value> -> (step, value) pairs.
 
     Args:
-        rates: The rates of one model on one construction and source.
+        rates: The rates of a part of a run.
         facet: Has steps: the last of its columns is a quantity.
     """
     *others, steps = facet.columns
     curves: dict[str, list[tuple[int, float]]] = {}
     for row in rates[facet.among(rates)].to_dict("records"):
-        name = _REFUSED.sub("_", ".".join([row["measure"], f"by_{steps}", *_levels(row, others)]))
+        name = _REFUSED.sub("_", ".".join([f"{row['measure']}/by_{steps}", *_levels(row, others)]))
         curves.setdefault(name, []).append((int(row[steps]), float(row["value"])))
     return {name: sorted(points) for name, points in curves.items()}
 
@@ -299,108 +339,127 @@ def _levels(row: Mapping[Any, Any], facets: Sequence[str]) -> Iterator[str]:
 
 
 def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels) -> Iterator[Run]:
-    """Yield a run for each model, construction and source that has a rate which decides.
-
-    Where all constructions together have rates, the runs of single ones have no figures of their own: the report draws
-    them with all models. Baselines have no runs of single ones then, since the best one's rate is in those of models.
+    """Yield a run for each model, with child runs of its parts.
 
     Args:
         rates: The rates of a task.
         task: The evaluation of the task.
         models: The models.
     """
-    has_all = (rates["construction"] == ALL).any()
-    written = with_blanks(rates)
+    from cxprobe.results.plots import overview  # matplotlib takes a second to import
+
+    written, answers = with_blanks(rates), named_answers(rates, task)
     found = list(findings_in(rates, task.stage.params.construction_of))
-    for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
-        of_run = rows.reset_index(drop=True)
-        deciding, member = of_run[of_run["decides"]], models.members[str(model)]
-        is_own = construction == ALL or not has_all
-        if deciding.empty or (member.is_baseline and not is_own):
-            continue
-        first, extras = deciding.iloc[0], task.extras(of_run)
-        is_curve = pd.Series(False, of_run.index)
+    for model, rows in rates.groupby("model", sort=False):
+        slug, member, own = str(model), models.members[str(model)], answers[answers["model"] == model]
+        shown = lead_findings(found, [slug])
+        names = {one.construction: one.construction for one in shown}
+        run = _run(
+            task,
+            slug,
+            models.facts[slug],
+            int(own["n"].sum()),
+            metrics=dict([*metrics_of(own).items()][:MOST_METRICS]),
+            tables={"rates": written.loc[rows.index]},
+            figures={PICTURE: overview(shown, names)} if shown else _pictured(own if len(own) else rows),
+            children=[] if member.is_baseline else [*_parts_of(rows, written, task, slug, models.facts[slug])],
+        )
+        # The entry of a random-weights control has the keys of its model, and this one is not true of it.
+        about = getattr(member.spec, "about", "") if member.state == "trained" else ""
+        decided = [one for one in shown if one.row["verdict"] != "no_control"]
+        said = _ABOUT.get(run.role) or in_sum(decided, names) or "No rate decides here; `rates.csv` has the verdicts."
+        update = {"about": f"{said}\n\n{task.says} {_READ}", "tags": {"model.about": about or "unknown"}}
+        yield run.model_copy(update=update)
+
+
+def _parts_of(
+    rates: pd.DataFrame, written: pd.DataFrame, task: Evaluation[Any], model: str, facts: ModelFacts
+) -> Iterator[Run]:
+    """Yield the child runs of a model's run."""
+    parts = [*task.parts]
+    if not parts:
+        return
+    has_all = (rates[parts] != "").all(axis=1) & ~rates[parts].isin([ALL]).any(axis=1)
+    for values, rows in rates[has_all].groupby(parts, sort=False):
+        of_part = rows.reset_index(drop=True)
+        extras, is_curve = task.extras(of_part), pd.Series(False, of_part.index)
         curves = dict[str, list[tuple[int, float]]]()
         for facet in task.facets:
             if facet.steps:
-                is_curve |= facet.among(of_run)
-                curves |= curves_of(of_run, facet)
+                is_curve |= facet.among(of_part)
+                curves |= curves_of(of_part, facet)
         series = dict([*curves.items()][:MOST_CURVES])
-        metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
-        figures = dict(extras.figures)
-        shown = lead_findings(found, [str(model)]) if construction == ALL else []
-        if shown:
-            figures["1_overview"] = overview(shown, {one.construction: one.construction for one in shown})
-        if is_own and not member.is_baseline:
-            figures |= dict(_figures(of_run[~is_curve]))
-        # The entry of a random-weights control has the keys of its model, and this one is not true of it.
-        about = getattr(member.spec, "about", "") if member.state == "trained" else ""
-        tags = {"verdict": first["verdict"] or "none", "baseline": first["baseline"] or "none"}
-        yield Run(
-            facts=models.facts[str(model)],
+        others = [name for name in ("construction", "source") if name not in parts and of_part[name].nunique() > 1]
+        metrics = metrics_of_part(of_part[~is_curve | of_part["decides"]].drop(columns=parts), others)
+        yield _run(
+            task,
+            model,
+            facts,
+            0,
+            part=dict(zip(parts, map(str, values), strict=True)),
             metrics=dict([*metrics.items()][: MOST_METRICS - len(series)]),
             series=series,
-            tags={**tags, "model.about": about or "unknown"},
             tables={"rates": written.loc[rows.index], **extras.tables},
-            figures=figures,
+            figures=extras.figures or _pictured(of_part[~is_curve]),
             trials=extras.trials,
-            **_about(task, str(model), str(construction), str(source), int(first["n"])),
         )
 
 
 def series_runs(rates: pd.DataFrame, task: Evaluation[Any], series: Mapping[str, Series]) -> Iterator[Run]:
-    """Yield a run for each curve over the models of a series, such as the checkpoints of a training.
+    """Yield a run for each series of models, such as the checkpoints of a training: its metrics are curves.
 
     Args:
         rates: The rates of a task.
         task: The evaluation of the task.
         series: Name -> models that differ in one quantity.
     """
-    deciding = rates[rates["decides"]]
+    from cxprobe.results.plots import curves  # matplotlib takes a second to import
+
+    answers = named_answers(rates, task)
     for name, one in series.items():
-        of_series = deciding[deciding["model"].isin(one.models)]
-        for (construction, source), rows in of_series.groupby(["construction", "source"], sort=False):
-            steps = rows.assign(step=rows["model"].map(one.models).round().astype(int)).sort_values("step")
-            curves = {
-                f"{measure}.by_{one.axis}{end}": list(zip(of_it["step"], of_it[column], strict=True))
-                for measure, of_it in steps.groupby("measure", sort=False)
-                for column, end in (("value", ""), ("low", ".low"), ("high", ".high"))
-                if of_it[column].notna().all()
-            }
-            n = int(rows["n"].iloc[0])
-            yield Run(
-                facts=ModelFacts(name, "series", None, ", ".join(steps["model"])),
-                metrics={"n": n},
-                series=curves,
-                tables={"rates": with_blanks(steps)},
-                **_about(task, name, str(construction), str(source), n),
-            )
+        rows = answers[answers["model"].isin(one.models)]
+        if rows.empty:
+            continue
+        steps = rows.assign(step=rows["model"].map(one.models).round().astype(int)).sort_values("step")
+        values: dict[str, list[tuple[int, float]]] = {}
+        for step, of_step in steps.groupby("step"):
+            for metric, value in metrics_of(of_step).items():
+                values.setdefault(metric, []).append((int(str(step)), value))
+        drawn = steps.assign(low=steps["number"], high=steps["number"])
+        how: Any = {"x": "step", "panels": "section", "colours": "construction", "value": "number"}
+        run = _run(
+            task,
+            name,
+            ModelFacts(name, "series", None, ", ".join(steps["model"].unique())),
+            int(rows["n"].sum()),
+            metrics={},
+            series=dict([*values.items()][:MOST_METRICS]),
+            tables={"rates": with_blanks(steps)},
+            figures={PICTURE: curves(drawn, f"{name}: percent by {one.axis}", **how, chance=None, shares=False)},
+            about=f"{_ABOUT['series']}\n\n{task.says} {_READ}",
+        )
+        yield run
 
 
-def _about(task: Evaluation[Any], model: str, construction: str, source: str, items: int) -> dict[str, Any]:
-    """Return what says of which model and items a run is, and under which settings."""
-    stage, path = task.stage, task.dataset(construction, source)
-    return {
-        "stage": stage.name,
-        "model": model,
-        "construction": construction,
-        "source": source,
-        "dataset": Dataset(path.as_posix(), stage.inputs[str(path)], items),
-        "settings": stage.settings(*task.settings(source)),
-    }
+def _run(task: Evaluation[Any], model: str, facts: ModelFacts, items: int, **more: Any) -> Run:
+    """Return a run of a stage under its settings; one without a number of items is a part of another."""
+    stage, path = task.stage, DATA / f"make_{task.stage.task}"
+    data = Dataset(path.as_posix(), stage.inputs[str(stage.use(path))], items) if items else None
+    settings = stage.settings(*task.settings)
+    return Run(stage=stage.name, model=model, facts=facts, dataset=data, settings=settings, **more)
 
 
-def _figures(rates: pd.DataFrame) -> Iterator[tuple[str, Any]]:
-    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)  # the axis is one of shares
-    facets = facet_columns(rates)
-    is_divided = (rates[facets] != "").any(axis=1)
-    drawn = is_share & is_divided & rates["low"].notna()  # dots without intervals say little
-    for measure, rows in rates[drawn].groupby("measure", sort=False):
-        marks = []
-        for row in rows.to_dict("records"):
-            name = f"{' '.join(_levels(row, facets))} ({row['n']:,})".replace("_", " ")
-            marks.append(Mark(name, str(measure), estimate_of(row), row["chance"]))
-        yield str(measure), dots(marks)
+def _pictured(rates: pd.DataFrame) -> dict[str, Any]:
+    """Return the picture of rates that are shares, by measure; none where none is, or has an interval."""
+    from cxprobe.results.plots import Mark, dots  # matplotlib takes a second to import
+
+    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)  # the axis is one of shares
+    named = ["name"] if "name" in rates else ["construction", "source", *facet_columns(rates)]
+    marks = []
+    for row in rates[is_share & rates["low"].notna()].to_dict("records"):
+        name = " ".join(row[name] for name in named if row[name] not in ("", "own")).replace("_", " ")
+        marks.append(Mark(name, str(row["measure"]), estimate_of(row), row["chance"]))
+    return {PICTURE: dots(marks)} if marks else {}
 
 
 def part_names(rates: pd.DataFrame, columns: Sequence[str]) -> list[str]:

@@ -17,15 +17,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import Llm, Member, ModelSpec, series_of
-from cxprobe.results.comparisons import COMPARISON
+from cxprobe.results.comparisons import COMPARISON, MODELS
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, estimate_of, lead_findings
 from cxprobe.results.params import Report
-from cxprobe.results.plots import as_svg, dots, mark_of, overview, row_names
-from cxprobe.results.sentences import by_model, headline, in_sum, sentence
+from cxprobe.results.plots import PANELS, as_svg, dots, mark_of, overview, row_names
+from cxprobe.results.sentences import by_model, headline, headline_of_several, in_sum, sentence
 from cxprobe.results.task import PageTable, ReportInputs
-from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
+from cxprobe.results.verdict import BESIDE_CONTROL, CONDITION, VERDICTS
 from cxprobe.results.words import in_full, percent, with_interval
 from cxprobe.run.record import STAGE_TAG
+from cxprobe.stats import LEVEL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,9 +46,10 @@ def shown_first(findings: Sequence[Finding], models: ReportModels) -> list[Findi
 
 
 def headlines_of(findings: Sequence[Finding], models: ReportModels) -> list[str]:
-    """Return a sentence about each model of the first page."""
-    of_models = by_model(shown_first(findings, models))
-    return [headline(of_model, models.label(slug)) for slug, of_model in of_models.items()]
+    """Return a sentence about all models of the first page, and where there are several, one about each."""
+    first = shown_first(findings, models)
+    each = [headline(of_model, models.label(slug)) for slug, of_model in by_model(first).items()]
+    return [headline_of_several(first, models.label), *each] if len(each) > 1 else each
 
 
 def render_pages(
@@ -88,7 +90,8 @@ def render_pages(
             "index.html",
             "",
             pictures=pictured,
-            headlines=headlines_of(findings, models),
+            headline=" ".join(headlines_of(findings, models)[:1]),
+            better=_better(first, inputs, models),
             said={slug: in_sum(of_model, names) for slug, of_model in by_model(first).items()},
             example=_example(first, inputs),
             first=first,
@@ -111,6 +114,35 @@ def render_pages(
         "methods.html", "", inputs=inputs, models=models, versions=versions, facts=known, tried=tried
     )
     return pages
+
+
+def _better(first: Sequence[Finding], inputs: ReportInputs, models: ReportModels) -> list[str]:
+    """Return for each two models of the first page a sentence on what one is better at, by Holm's correction."""
+    asked = {(one.task, one.row["construction"], one.row["source"]): one for one in first}
+    better: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for name, task in inputs.tasks.items():
+        table, of_page = inputs.table(task.comparisons), {one.model for one in first}
+        for row in table[table["compares"] == MODELS].to_dict("records") if len(table) else ():
+            about = asked.get((name, row["construction"], row["source"]))
+            if about is None or pd.isna(row["p_holm"]) or not {row["first"], row["second"]} <= of_page:
+                continue
+            pair = (row["first"], row["second"])
+            for side in (pair, pair[::-1]):
+                better.setdefault(side, {})
+            if row["p_holm"] < 1 - LEVEL:
+                winner = pair if row["difference"] > 0 else pair[::-1]
+                slug = inputs.constructions[about.construction].construction.name
+                better[winner].setdefault(PANELS[about.question], []).append(slug)
+    said = []
+    for (one, other), at in better.items():
+        named = "; ".join(f"{question} of {', '.join(names)}" for question, names in at.items())
+        what = (
+            f"better than {models.label(other)} at the {named}"
+            if at
+            else f"not shown to be better than {models.label(other)}"
+        )
+        said.append(f"{models.label(one)} is {what}.")
+    return said
 
 
 def _example(first: Sequence[Finding], inputs: ReportInputs) -> dict[str, object]:
@@ -165,9 +197,8 @@ def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
         experiments: How many experiments there may be.
         server: The address of MLflow's server.
     """
-    sought = {name: finding.row[name] for name in ("model", "construction", "source")}
-    conditions = [f"params.{name} = '{value}'" for name, value in sought.items()]
-    conditions.append(f"tags.\"{STAGE_TAG}\" = 'evaluate_{finding.task}'")
+    conditions = [f"params.model = '{finding.model}'", f"tags.\"{STAGE_TAG}\" = 'evaluate_{finding.task}'"]
+    conditions.append("tags.role != 'part'")
     listed = json.dumps([str(number + 1) for number in range(experiments)])
     search = f"experiments={quote(listed)}&searchFilter={quote(' and '.join(conditions))}"
     return f"{server}/#/compare-experiments/s?{search}"
@@ -226,6 +257,8 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
         table = inputs.table(path)
         if table.empty:
             continue
+        if column == "construction":  # groups of a benchmark may have the name of one
+            table = table[~table["source"].isin([*getattr(inputs.sections[name].of_task, "benchmarks", ())])]
         named = [column] if column == "construction" else ["first", "second"]
         folders = table.assign(construction=table["construction"].map(inputs.sections[name].construction_of))
         is_mock = table[["first", "second"]].isin(models.mocks).any(axis=1)
@@ -233,10 +266,12 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
         rows = []
         divided = [column for column in table if column not in COMPARISON and column != "task"]
         for row in tested.to_dict("records"):
-            items = [row[column] for column in divided if row[column] not in ("own", "", value)]
+            items = [row[column] for column in divided if row[column] not in ("own", "", "construction", value)]
             about = ", ".join(task.part_name(item) for item in items if isinstance(item, str))
-            interval = with_interval(estimate_of(row, "difference"), "[{1}, {2}]", digits="+.0f")
-            numbers = [f"{100 * row['difference']:+.0f}", interval, f"{row['n']:,}", f"{row['p_holm']:.3f}"]
+            in_nats = bool(row.get(CONDITION))
+            how: Any = {"digits": "+.2f", "factor": 1} if in_nats else {"digits": "+.0f"}
+            number, interval = with_interval(estimate_of(row, "difference"), "{} [{}, {}]", **how).split(" ", 1)
+            numbers = [number + " nats" * in_nats, interval, f"{row['n']:,}", f"{row['p_holm']:.3f}"]
             detectable = "" if pd.isna(row["detectable"]) else f"{100 * row['detectable']:.0f}"
             rows.append([about, models.label(row["first"]), models.label(row["second"]), *numbers, detectable])
         yield PageTable(f"Tested paired differences on the same items: {name}", path, _DIFFERENCE, rows)

@@ -32,7 +32,7 @@ class Families(Closed):
     neighbours: bool
     """Each model of a series (training checkpoints, or sizes of a family) against the one before it."""
     models: list[Annotated[list[Slug], Field(min_length=2, max_length=2)]]
-    """Pairs of trained models to test against each other."""
+    """Pairs of trained models to test against each other where there are more than eight; every two of fewer are."""
 
 
 class Report(Closed):

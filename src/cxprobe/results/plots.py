@@ -20,7 +20,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from cxprobe.constructions.construction import Construction
@@ -47,6 +47,7 @@ _OF_PAGE = {TEXT: "text", SOFT: "soft", LINE: "line", BAND: "band", "#00694b": "
 _OF_PAGE |= {"#9b1c31": "bad", "#ffffff": "ground"}
 _STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: small, sharp, and found by a search
+    "text.parse_math": False,  # two dollar signs in the name of a construction are no formula
     "font.family": "sans-serif",
     "font.sans-serif": ["Helvetica", "Arial", "DejaVu Sans"],
     "font.size": 10,
@@ -57,6 +58,7 @@ ROW, PANEL, GAP, HEAD, LETTER, ENTRY = 0.31, 2.1, 0.55, 0.5, 0.07, 0.19  # inche
 SPREAD, BESIDE = 0.62, 0.085  # of a row, over which marks beside each other are spread; of each of them, in inches
 TITLE, HEADING = 0.095, 0.085  # of a letter of a title and of a panel's title, in inches
 TWO_LINES, SMALL_LETTER = 0.42, 0.056  # of a row with an example, and of a letter of it, in inches
+CELL = 0.72  # of a model in a matrix, in inches
 _PIXELS = 104  # an inch, at most, on a page
 _SVG = "http://www.w3.org/2000/svg"
 
@@ -120,7 +122,7 @@ def overview(
     link: Callable[[Finding], str] = lambda _: "",
     narrow: bool = False,
 ) -> Figure:
-    """Draw the findings of the first page: constructions down, and for each question a column a model.
+    """Draw the findings of the first page: a row a construction, a panel a question; of several models, see `matrix`.
 
     Args:
         findings: What `cxprobe.results.findings.lead_findings` returns, at least one.
@@ -130,13 +132,14 @@ def overview(
         narrow: Whether the questions stand below each other, for a phone.
     """
     models = list(dict.fromkeys(one.model for one in findings))
+    order = _in_order(findings, models[0])
+    if len(models) > 1:
+        return matrix(findings, {name: names[name].split("\n")[0] for name in order}, labels, link, stacked=narrow)
     marks = []
     for question, called in PANELS.items():
-        for model in models:
-            of_panel = [one for one in findings if (one.question, one.model) == (question, model)]
-            panel = f"{called}\n{labels(model)}" if len(models) > 1 else called
-            marks += [mark_of(one, names[one.construction], panel, link(one)) for one in of_panel]
-    rows = [names[name] for name in _in_order(findings, models[0])]
+        asked = [one for one in findings if one.question == question]
+        marks += [mark_of(one, names[one.construction], called, link(one)) for one in asked]
+    rows = [names[name] for name in order]
     if not narrow:
         return dots(marks, [rows])
     # A phone has no room for examples.
@@ -169,6 +172,77 @@ def mark_of(finding: Finding, row: str, panel: str, link: str = "") -> Mark:
     adds, nearest = share_of_control(effects.adds, control), others[effects.nearest]
     rate = Estimate(nearest + adds.value, nearest + adds.low, nearest + adds.high, n)
     return Mark(row, panel, rate, 0.0, style, control=Estimate(1.0, 1.0, 1.0, n), link=link, others=others)
+
+
+def matrix(
+    findings: Sequence[Finding],
+    names: Mapping[str, str],
+    labels: Callable[[str], str],
+    link: Callable[[Finding], str],
+    *,
+    stacked: bool,
+) -> Figure:
+    """Draw findings of several models: a row a construction, a block a question, in it a column a model.
+
+    A cell has the rate in percent, or what the construction adds in percent of the control, if this is passed; a ground
+    that is the darker the further it is above chance or 0; and the mark of the verdict. A dash says that the
+    model was not asked.
+
+    Args:
+        findings: At most one of a construction, question and model.
+        names: Construction -> its name for people, in the order of the rows.
+        labels: Returns the name of a model for people.
+        link: Returns where a click on a finding leads.
+        stacked: Whether the blocks stand below each other, for a phone.
+    """
+    models = list(dict.fromkeys(one.model for one in findings))
+    at = {(one.construction, one.question, one.model): one for one in findings}
+    blocks = [question for question in PANELS if any(one.question == question for one in findings)]
+    of_block = [[n for n in names if not stacked or any((n, q, m) in at for m in models)] for q in blocks]
+    side, titles = 0.2 + LETTER * max(map(len, names.values())), 0.2 + LETTER * max(len(labels(m)) for m in models)
+    key = _key_of([Mark("", "", one.rate, 0, one.verdict.style) for one in findings], [])
+    key = [one for one in key if one.get_label() in {words for *_, words in _MARKS.values()}]
+    columns = 1 if stacked else len(blocks)
+    wide, head = CELL * len(models), HEAD + titles
+    heights = [head + ROW * len(rows) for rows in of_block]
+    height = (sum(heights) if stacked else max(heights)) + ENTRY * len(key) + 0.2
+    width = max(side + (wide + GAP / 2) * columns, 4.2)
+    with mpl.rc_context(_STYLE):
+        figure, top = Figure(figsize=(width, height)), height - ENTRY * len(key) - 0.1
+        for number, (question, rows) in enumerate(zip(blocks, of_block, strict=True)):
+            left = side + (0 if stacked else number * (wide + GAP / 2))
+            up = top - head - ROW * len(rows)
+            axes = figure.add_axes((left / width, up / height, wide / width, ROW * len(rows) / height))
+            axes.set(xlim=(-0.5, len(models) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+            axes.spines[:].set_visible(False)
+            axes.tick_params(length=0)
+            axes.xaxis.tick_top()
+            axes.set_xticks(range(len(models)), [labels(model) for model in models], rotation=90, color=TEXT)
+            has_names = stacked or not number
+            axes.set_yticks(range(len(rows)), [names[row] if has_names else "" for row in rows], color=TEXT)
+            axes.set_title(PANELS[question], fontsize=11, fontweight="bold", loc="left", pad=8)
+            for line, row in enumerate(rows):
+                for column, model in enumerate(models):
+                    if (one := at.get((row, question, model))) is None:
+                        axes.text(column, line, "–", color=SOFT, ha="center", va="center")
+                        continue
+                    colour, shape, is_filled, _ = _MARKS[one.verdict.style]
+                    share, above = one.rate.value, (one.rate.value - one.row["chance"]) / (1 - one.row["chance"])
+                    if one.effects:
+                        passes, control = one.effects.passes_control, one.effects.control
+                        share = above = one.effects.adds.value / control.value if passes else nan
+                    ground = Rectangle((column - 0.48, line - 0.46), 0.96, 0.92, color=colour, linewidth=0)
+                    ground.set_alpha(0.05 + 0.3 * min(max(0.0, above), 1.0) if isfinite(above) else 0.05)
+                    axes.add_patch(ground)
+                    face = colour if is_filled else "white"
+                    axes.plot(column - 0.27, line, marker=shape, color=colour, markerfacecolor=face, markersize=6)
+                    told = axes.text(
+                        column - 0.05, line, f"{100 * share:z.0f}" if isfinite(share) else "", va="center", fontsize=10
+                    )
+                    told.set_url(link(one) or None)
+            top -= heights[number] if stacked else 0
+        figure.legend(handles=key, loc="upper left", frameon=False, fontsize=9, labelcolor=TEXT)
+    return figure
 
 
 def _in_order(findings: Sequence[Finding], model: str) -> list[str]:
@@ -422,15 +496,16 @@ def curves(
         axes.tick_params(which="both", labelsize=8, labelbottom=is_lowest, labelleft=column == 0)
         axes.set_xlabel(_readable(x) if is_lowest else "", fontsize=8)
         axes.set_ylabel("" if column else _readable(value), fontsize=8)
-        axes.set_title(headings[number], fontsize=9)
-    figure.suptitle(_within(title, width / TITLE), fontsize=11)
+        axes.set_title(headings[number], fontsize=9, parse_math=False)
+    figure.suptitle(_within(title, width / TITLE), fontsize=11, parse_math=False)
     legend: dict[str, Any] = {}
     for axes in figure.axes:
         handles, labels = axes.get_legend_handles_labels()
         legend |= dict(zip(labels, handles, strict=True))
     columns = max(1, min(columns + 1, int(width / (0.6 + HEADING * max(map(len, legend))))))
     how: Any = {"ncols": columns, "frameon": False, "fontsize": 8}
-    figure.legend(legend.values(), legend.keys(), loc="outside lower center", **how)
+    for text in figure.legend(legend.values(), legend.keys(), loc="outside lower center", **how).get_texts():
+        text.set_parse_math(False)
     return figure
 
 

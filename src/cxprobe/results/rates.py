@@ -133,8 +133,10 @@ def with_further(rates: pd.DataFrame, further: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         rates: What `rates_of` returns.
-        further: The columns of `cxprobe.results.schema.RATES` up to chance, those of facets, and decides.
+        further: The columns of `cxprobe.results.schema.RATES` up to chance, those of facets, and decides; or nothing.
     """
+    if further.empty:
+        return rates
     both = pd.concat([rates, further.assign(question="", **{HAS_VERDICT: False})], ignore_index=True)
     return both.fillna(dict.fromkeys(facet_columns(both), ""))
 

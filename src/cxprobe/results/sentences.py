@@ -1,6 +1,6 @@
 """Verdicts as whole sentences, the same in the README, on pages, in MLflow and in Python."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cxprobe.constructions.construction import Construction
 from cxprobe.results.findings import Finding, Question
@@ -109,3 +109,31 @@ def headline(findings: Sequence[Finding], model: str) -> str:
     """
     said = in_sum([one for one in findings if one.question in ("meaning", "form")])
     return said and f"{model}. {said}"
+
+
+def headline_of_several(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
+    """Return in one sentence which of several models has the most constructions that add something, and the most forms.
+
+    Such as "Of 3 models smollm2-135m takes something from the most constructions (5 of 9), and smollm2-135m recognises
+    the most forms (3 of 10)."
+
+    Args:
+        findings: Those of the first page.
+        label: Returns the name of a model for people.
+    """
+    said, models = list[str](), by_model(findings)
+    what = {"meaning": "take{} something from the most constructions", "form": "recognise{} the most forms"}
+    for question, most_of in what.items():
+        of_it = {slug: [one for one in listed if one.question == question] for slug, listed in models.items()}
+        found = {slug: sum(map(_is_found, listed)) for slug, listed in of_it.items()}
+        most, asked = max(found.values()), max(map(len, of_it.values()))
+        names = " and ".join(label(slug) for slug, number in found.items() if number == most)
+        if asked and most:
+            said.append(f"{names} {most_of.format('s' * (' and ' not in names))} ({most} of {asked})")
+        elif asked:
+            said.append(f"none {most_of.format('s').replace('the most', f'any of {asked}')}")
+    return f"Of {len(models)} models {', and '.join(said)}." if said else ""
+
+
+def _is_found(finding: Finding) -> bool:
+    return finding.verdict.style == "found" or finding.row["verdict"] == "adds_part"

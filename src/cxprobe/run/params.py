@@ -7,15 +7,16 @@ know all sections.
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
-from pydantic import ConfigDict, NonNegativeInt, PositiveInt
+from pydantic import ConfigDict, Field, PositiveInt
 
 from cxprobe.constructions import construction_names
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import Closed, read_yaml, validate
 
 PARAMS_FILE = Path("params.yaml")
+Seed = Annotated[int, Field(ge=0, lt=2**32)]  # as NumPy and scikit-learn take them
 SomeParams = TypeVar("SomeParams", bound="StageParams")
 Section = TypeVar("Section", bound=Closed)
 
@@ -43,7 +44,7 @@ class StageParams(Closed):
     experiments_file: ClassVar[Path]
     """The file of the descriptions in MLflow (`cxprobe.run.record`); only evaluating stages need it."""
 
-    seed: NonNegativeInt
+    seed: Seed
     """The seed of all random draws."""
     compute: Compute
     """The hardware for all tasks."""

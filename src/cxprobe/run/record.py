@@ -94,7 +94,7 @@ class Dataset:
 
 
 class Run(BaseModel):
-    """One model on one construction, evaluated: what a run of MLflow shows, which people compare with others.
+    """One model, evaluated in one task: what a run of MLflow shows, which people compare with others.
 
     Nothing that is stored of it changes if the same stage runs again on the same machine, so DVC can compare it. Runs
     of one task have the same names of metrics, settings, tables and figures, as far as they apply.
@@ -103,14 +103,15 @@ class Run(BaseModel):
         stage: The evaluating stage.
         model: The model's slug.
         facts: The facts about the model.
-        construction: The construction's slug, or "all".
-        source: Where the items come from, such as "generated".
         dataset: The data that was evaluated; None if no single file or folder holds it.
+        part: Of a child run: what it is of, such as {"construction": "let-alone", "source": "mined"}.
+        about: What the run says and how it is read, as Markdown; MLflow shows it above the run.
         metrics: Name -> number, the most important first.
         settings: The parameters that decided on the numbers, usually from `cxprobe.run.stage.Stage.settings`.
         series: Name -> (step, number) pairs; the step is a layer, a number of shots or the tokens of a training.
         trials: The settings that a search over hyperparameters has tried: child runs.
         tags: Tag of MLflow -> its value, such as the verdict.
+        children: Runs of parts of it, such as the probes of a construction: child runs of this one.
         artifacts: Paths of the tables and figures, relative to `folder`; known once they are written.
         tables: Path below the run's folder, without suffix -> a table, written as .csv.
         figures: Path below the run's folder, without suffix -> a figure, written as .png.
@@ -121,14 +122,15 @@ class Run(BaseModel):
     stage: str
     model: str
     facts: ModelFacts
-    construction: str
-    source: str
     dataset: Dataset | None
+    part: Mapping[str, str] = {}
+    about: str = ""
     metrics: Mapping[str, float]
     settings: Mapping[str, str]
     series: Mapping[str, Sequence[tuple[int, float]]] = {}
     trials: Sequence[Trial] = ()
     tags: Mapping[str, str] = {}
+    children: Sequence["Run"] = ()
     artifacts: Sequence[str] = ()
     tables: Mapping[str, Any] = Field(default={}, exclude=True)
     figures: Mapping[str, Any] = Field(default={}, exclude=True)
@@ -141,7 +143,17 @@ class Run(BaseModel):
     @property
     def folder(self) -> Path:
         """The folder of its record and artifacts, relative to the project."""
-        return RESULTS / self.stage / RUNS / self.model / self.construction / self.source
+        below = (value.replace("/", "_") for value in self.part.values())
+        return RESULTS.joinpath(self.stage, RUNS, self.model, *below)
+
+    @property
+    def role(self) -> str:
+        """What MLflow can filter by: model, baseline, random weights, series, or part of a run."""
+        if self.part:
+            return "part"
+        if self.facts.kind == "series":
+            return "series"
+        return {"trained": "model", "random": "random weights", "none": "baseline"}[self.facts.state]
 
     @property
     def digest(self) -> str:

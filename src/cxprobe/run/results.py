@@ -1,7 +1,7 @@
 """The results of a stage on disk, with the records from which its runs can be written into any MLflow server."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,10 +60,10 @@ def write_results(stage: Stage[Any], outcome: Outcome) -> list[Run]:
         for run in sorted(outcome.runs, key=lambda run: (run.facts.kind != "series", _STATES.index(run.facts.state))):
             if run.folder in runs:
                 raise ValueError(f"two runs have the folder {run.folder}; each needs a source or a model of its own")
-            folder = waiting / run.folder.relative_to(stage.results)
-            artifacts = _write_artifacts(run.tables, run.figures, folder)
-            runs[run.folder] = Run(**rounded(run.model_dump() | {"artifacts": artifacts}))
-            write_json(runs[run.folder].model_dump() | {"digest": runs[run.folder].digest}, folder / RECORD)
+            written = _with_artifacts(run, lambda path: waiting / path.relative_to(stage.results))
+            runs[run.folder] = Run(**rounded(written.model_dump()))
+            record = waiting / run.folder.relative_to(stage.results) / RECORD
+            write_json(runs[run.folder].model_dump() | {"digest": runs[run.folder].digest}, record)
         with uninterrupted():
             for path in stage.results.iterdir():
                 if path.is_dir() and path != waiting:
@@ -101,6 +101,13 @@ def read_runs() -> tuple[list[Run], list[str]]:
             what = f"{type(fault).__name__}: {' '.join(str(fault).split())}"
             faults.append(one_line(f"{path} is not as its stage wrote it ({what}); {_AGAIN}"))
     return runs, faults
+
+
+def _with_artifacts(run: Run, at: Callable[[Path], Path]) -> Run:
+    """Write the tables and figures of a run and of its children, and return the run with their paths."""
+    artifacts = _write_artifacts(run.tables, run.figures, at(run.folder))
+    children = [_with_artifacts(child, at) for child in run.children]
+    return run.model_copy(update={"artifacts": artifacts, "children": children})
 
 
 def _write_artifacts(tables: Mapping[str, pd.DataFrame], figures: "Mapping[str, Figure]", folder: Path) -> list[str]:

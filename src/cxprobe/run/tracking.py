@@ -29,22 +29,25 @@ from mlflow.exceptions import MlflowException
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import RESULTS, full_disk, has_ended, project_folder, read_json, this_process, write_json
 from cxprobe.run.progress import progress, uninterrupted
-from cxprobe.run.record import RUNS, STAGE_TAG, Experiments, Run, RunContext, label_of
+from cxprobe.run.record import RUNS, STAGE_TAG, Experiments, Run, RunContext, label_of, milliseconds
 from cxprobe.run.results import INPUTS
 from cxprobe.secrets import redact
 
 RECORD_TAG = "cxprobe.record"  # `Run.digest`; if the run is FINISHED too, it is complete
 PROCESS_TAG = "cxprobe.process"  # which process writes the run, to find the runs of those that have died
 PARENT_TAG = "mlflow.parentRunId"
+ROLE_TAG = "role"  # `Run.role`, by which searches leave out baselines and parts of runs
 PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs and the versions of packages
 ONE_SOURCE = "own"  # the source of items that have one; names of runs leave it out
+_EARLIER = 1000  # milliseconds by which child runs begin earlier, since MLflow's charts show the newest runs
 _NOTE = "mlflow.note.content"
 Texts: TypeAlias = Mapping[str, str]
 Points: TypeAlias = Sequence[tuple[str, int, float]]
 _VIEWS = (  # what a link shows, as what, and the search
-    ("charts of trained models", "CHART", "params.model_weights = 'trained'"),
-    ("their table", "TABLE", "params.model_weights = 'trained'"),
-    ("what is found", "TABLE", "tags.verdict IN ('above_baseline', 'knows', 'adds_most', 'adds_part')"),
+    ("charts of trained models", "CHART", f"tags.{ROLE_TAG} = 'model'"),
+    ("their table", "TABLE", f"tags.{ROLE_TAG} = 'model'"),
+    ("all models with baselines and random weights", "TABLE", f"tags.{ROLE_TAG} != 'part'"),
+    ("parts of runs, such as probes", "TABLE", f"tags.{ROLE_TAG} = 'part'"),
 )
 _PAGE = 1000  # runs in an answer of the store
 _AT_A_TIME = 8  # runs that are written to a server
@@ -177,7 +180,7 @@ def _context_of(run: Run) -> RunContext:
 def _params_of(run: Run) -> dict[str, str]:
     """Return the parameters by which MLflow compares runs."""
     of_model = {"model": run.model, "model_kind": run.facts.kind, "model_weights": run.facts.state}
-    return {**of_model, "construction": run.construction, "source": run.source, **run.settings}
+    return {**of_model, **run.part, **run.settings}
 
 
 def _every_run(client: MlflowClient, experiment: str) -> Iterator[entities.Run]:
@@ -200,6 +203,8 @@ def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Exper
         ids[name] = experiment_id(client, name, note)
         for known in _every_run(client, ids[name]):  # the newest first
             tags, params = known.data.tags, known.data.params
+            if PARENT_TAG in tags and known.info.status == "FINISHED":
+                continue  # of a parent, which counts
             if known.info.status == "FINISHED":
                 complete.add(tags.get(RECORD_TAG, ""))
                 first[_place(params, tags.get(STAGE_TAG))] = params
@@ -209,19 +214,12 @@ def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Exper
     if ended:
         print(f"runs that were still RUNNING though their processes have ended, and are now KILLED: {ended}")
     missing = [(run, _context_of(run)) for run in runs if run.digest not in complete]
+    began = milliseconds()
 
     def write(one: tuple[Run, RunContext]) -> None:
         run, context = one
-        params = _params_of(run)
-        # MLflow's UI cuts names to some 20 letters.
-        parts = [
-            label_of(run.model, run.facts.state),
-            changed_settings(params, first.get(_place(params, run.stage), {})),
-            run.construction,
-            run.source.removeprefix(ONE_SOURCE),
-            context.dvc_experiment,
-        ]
-        _write(client, ids[run.experiment], " · ".join(filter(None, parts)), run, context)
+        changed = changed_settings(_params_of(run), first.get(_place(_params_of(run), run.stage), {}))
+        _write(client, ids[run.experiment], run, context, changed, context.started or began)
         _delete_copies(client, ids[run.experiment], run)
         shown.update(1)
 
@@ -237,11 +235,11 @@ def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Exper
 
 def _place(params: Texts, stage: str | None) -> tuple[str | None, ...]:
     """Return what runs that differ in their settings alone have in common."""
-    return stage, *(params.get(name) for name in ("model", "construction", "source"))
+    return stage, params.get("model")
 
 
 def changed_settings(params: Texts, first: Texts) -> str:
-    """Return the settings in which a run differs from the first one of its model and construction, such as "C=0.1"."""
+    """Return the settings in which a run differs from the first one of its model, such as "C=0.1"."""
     changed = [name for name, value in params.items() if first.get(name, value) != value]
     named = [f"{name.rpartition('.')[2]}={params[name][:_LETTERS]}" for name in changed[:_NAMED]]
     return ", ".join(named + [f"{len(changed) - _NAMED} more"] * (len(changed) > _NAMED))
@@ -254,21 +252,33 @@ def _delete_copies(client: MlflowClient, experiment: str, run: Run) -> None:
     """
     complete = f"attributes.status = 'FINISHED' and tags.`{RECORD_TAG}` = '{run.digest}'"
     for copy in sorted(found.info.run_id for found in client.search_runs([experiment], complete))[1:]:
-        for trial in client.search_runs([experiment], f"tags.`{PARENT_TAG}` = '{copy}'"):
-            client.delete_run(trial.info.run_id)
-        client.delete_run(copy)
+        _delete(client, experiment, copy)
+
+
+def _delete(client: MlflowClient, experiment: str, run: str) -> None:
+    """Delete a run and its children."""
+    for child in client.search_runs([experiment], f"tags.`{PARENT_TAG}` = '{run}'"):
+        _delete(client, experiment, child.info.run_id)
+    client.delete_run(run)
 
 
 def _begin(
-    client: MlflowClient, experiment: str, name: str, context: RunContext, tags: Texts, params: Texts, points: Points
+    client: MlflowClient,
+    experiment: str,
+    name: str,
+    started: int,
+    finished: int,
+    tags: Texts,
+    params: Texts,
+    points: Points,
 ) -> str:
     """Create a run with its parameters and metrics (name, step, value), and return its id.
 
     A tag says which process writes it. As few calls are made as MLflow's limits allow.
     """
     tags = {**tags, PROCESS_TAG: this_process()}
-    run = client.create_run(experiment, context.started or None, run_name=name, tags=tags).info.run_id
-    metrics = [entities.Metric(name, value, context.finished, step) for name, step, value in points]
+    run = client.create_run(experiment, started, run_name=name, tags=tags).info.run_id
+    metrics = [entities.Metric(name, value, finished, step) for name, step, value in points]
     logged = [entities.Param(name, value) for name, value in params.items()]
     for start in range(0, max(len(metrics), len(logged)), _BATCH):
         batch = slice(start, start + _BATCH)
@@ -276,11 +286,36 @@ def _begin(
     return str(run)
 
 
-def _write(client: MlflowClient, experiment: str, name: str, run: Run, context: RunContext) -> None:
-    """Write a run; it is FINISHED once all of it is written."""
+def _write(
+    client: MlflowClient,
+    experiment: str,
+    run: Run,
+    context: RunContext,
+    changed: str,
+    started: int,
+    parent: str = "",
+) -> None:
+    """Write a run with its children; it is FINISHED once all of them are written.
+
+    Args:
+        client: The store's.
+        experiment: The id of its experiment.
+        run: The run.
+        context: Its context, which a machine that has only its record does not know.
+        changed: The settings in which it differs from an earlier run, see `changed_settings`.
+        started: Milliseconds since the epoch; children begin earlier.
+        parent: The id of the run that it is a part of; "" for none.
+    """
+    # MLflow's UI cuts names to some 20 letters, so that what differs comes first.
+    parts = [
+        value.removeprefix(ONE_SOURCE) if name in ("construction", "source") else f"{name}={value}"
+        for name, value in run.part.items()
+    ]
+    named = [*parts, label_of(run.model, run.facts.state), changed, context.dvc_experiment]
     tags = {
-        RECORD_TAG: run.digest,
+        ROLE_TAG: run.role,
         STAGE_TAG: run.stage,
+        **({PARENT_TAG: parent} if parent else {RECORD_TAG: run.digest}),
         "mlflow.source.type": "LOCAL",
         "mlflow.source.name": run.stage,
         # What people look up, and do not compare runs by.
@@ -290,18 +325,21 @@ def _write(client: MlflowClient, experiment: str, name: str, run: Run, context: 
         "model.precision": run.facts.precision or "unknown",
         **run.tags,
     }
+    if run.about:
+        tags[_NOTE] = run.about
     if context.started:
         tags["mlflow.source.git.commit"] = context.commit
         tags["git.dirty"] = str(context.dirty).lower()
         tags["dvc.experiment"] = context.dvc_experiment
     points = [(metric, 0, value) for metric, value in run.metrics.items()]
     points += [(metric, *point) for metric, series in run.series.items() for point in series]
-    id_ = _begin(client, experiment, name, context, tags, _params_of(run), points)
+    name, ended = " · ".join(filter(None, named)), context.finished
+    id_ = _begin(client, experiment, name, started, ended, tags, _params_of(run), points)
     if run.dataset is not None:
-        # MLflow's UI shows the Dataset column at first, so it says what the items are of; no data is loaded for it.
-        about, data = f"{run.construction}, {run.source}", run.dataset
+        # MLflow's UI shows the Dataset column at first; no data is loaded for it.
+        data = run.dataset
         source, profile = json.dumps({"uri": data.name}), json.dumps({"num_rows": data.items})
-        dataset = entities.Dataset(about, data.digest, "local", source, profile=profile)
+        dataset = entities.Dataset(Path(data.name).name, data.digest, "local", source, profile=profile)
         inputs = [entities.DatasetInput(dataset, tags=[entities.InputTag("mlflow.data.context", "evaluation")])]
         try:
             client.log_inputs(id_, inputs)
@@ -309,14 +347,19 @@ def _write(client: MlflowClient, experiment: str, name: str, run: Run, context: 
             client.log_inputs(id_, inputs)
     for artifact in map(Path, run.artifacts):
         if (run.folder / artifact).is_file():  # DVC may not have fetched it
-            parent = None if artifact.parent == Path() else artifact.parent.as_posix()
-            client.log_artifact(id_, str(run.folder / artifact), parent)
-    # An artifact, since hundreds of inputs as tags would be columns of the table.
-    file = RESULTS / run.stage / RUNS / INPUTS
-    read = read_json(file) if file.is_file() else {}
-    client.log_dict(id_, {"inputs": read, "environment": context.environment}, PROVENANCE)
+            folder = None if artifact.parent == Path() else artifact.parent.as_posix()
+            client.log_artifact(id_, str(run.folder / artifact), folder)
+    if not parent:
+        # An artifact, since hundreds of inputs as tags would be columns of the table.
+        file = RESULTS / run.stage / RUNS / INPUTS
+        read = read_json(file) if file.is_file() else {}
+        client.log_dict(id_, {"inputs": read, "environment": context.environment}, PROVENANCE)
+    earlier = started if parent else started - _EARLIER
+    for child in run.children:
+        _write(client, experiment, child, context, changed, earlier, id_)
     for trial in run.trials:
         numbers = [(metric, 0, value) for metric, value in trial.metrics.items()]
-        child = _begin(client, experiment, trial.name, context, {PARENT_TAG: id_}, trial.params, numbers)
-        client.set_terminated(child, status=trial.status, end_time=context.finished or None)
-    client.set_terminated(id_, status="FINISHED", end_time=context.finished or None)
+        tried = {PARENT_TAG: id_, ROLE_TAG: "trial"}
+        one = _begin(client, experiment, trial.name, earlier, ended, tried, trial.params, numbers)
+        client.set_terminated(one, status=trial.status, end_time=ended or None)
+    client.set_terminated(id_, status="FINISHED", end_time=ended or None)

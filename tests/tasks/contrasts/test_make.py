@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from conftest import ROOT
 from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
+from cxprobe.models.texts import pair_table
 from cxprobe.tasks.contrasts.contrast import frame_contrasts
 from cxprobe.tasks.contrasts.make import contrast_pairs, load_contrasts
 from cxprobe.tasks.contrasts.params import MakeContrasts
@@ -57,10 +58,7 @@ def load(folder: Path, text: str = FILE):
 
 @pytest.fixture
 def pairs(tmp_path) -> pd.DataFrame:
-    made = contrast_pairs("toy", load(tmp_path), PEOPLE, WANTED, 1)
-    rows = [{"id": one.id, "item": one.item, "context": one.context, "good": one.good, "bad": one.bad} for one in made]
-    groups = pd.DataFrame([dict(one.groups) for one in made])
-    return pd.concat([pd.DataFrame(rows), groups], axis=1).assign(cluster_frame=[one.item for one in made])
+    return pair_table(contrast_pairs("toy", load(tmp_path), PEOPLE, WANTED, 1))
 
 
 def test_every_cell_comes_in_both_orders_of_two_people_and_the_first_frames_in_the_shuffled_condition(pairs):

@@ -125,12 +125,12 @@ def test_what_is_rendered_is_in_the_generic_format(tmp_path):
     ("name", "text", "message"),
     [
         ("a.tsv", "id\tgood\n1\tx\n", "there is no column 'bad' (allowed: good, id)"),
-        ("a.tsv", "id\tgood\tbad\n1\tx\t\n", "row 1: bad is ''"),
+        ("a.tsv", "id\tgood\tbad\n1\tx\t\n", "line 2: bad is ''"),
         ("a.tsv", "id\tgood\tbad\n1\tx\ty\n1\tx\tz\n", "the id '1' occurs more than once"),
         ("a.tsv.gz", "id\tgood\tbad\n", "cannot be read: Not a gzipped file"),
         ("a.tsv", "id\tgood\tbad\t\n1\tx\ty\tz\n", "a column has the name ''; give it one"),
-        ("a.tsv", "id\tgood\tbad\titem\n1\tx\ty\t \n", "row 1: item is ' '"),
-        ("a.tsv", "id\tgood\tbad\tcluster_f\n1\tx\ty\t\n", "row 1: cluster_f is ''"),
+        ("a.tsv", "id\tgood\tbad\titem\n1\tx\ty\t \n", "line 2: item is ' '"),
+        ("a.tsv", "id\tgood\tbad\tcluster_f\n1\tx\ty\t\n", "line 2: cluster_f is ''"),
     ],
 )
 def test_a_fault_in_a_file_is_told_with_its_place(tmp_path, name, text, message):

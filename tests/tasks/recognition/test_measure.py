@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from conftest import ROOT
 from cxprobe.errors import DataError
 from cxprobe.models.params import NgramFeatures, Rule, TagNgrams
-from cxprobe.probing import Fitting, Regularisation, fit_and_predict
+from cxprobe.probing import Fitting, Regularisation, predict_held_out
 from cxprobe.tasks.recognition.measure import count_features, positions_of
 
 TAGGER = ROOT / "models/tagger/en_ewt_cxprobe"
@@ -65,7 +65,7 @@ def test_columns_that_the_training_part_lacks_change_nothing(spec, standardise):
     train, test = np.arange(20), np.arange(20, 120)
     texts[60:] = [f"whereas {text}" for text in texts[60:]]
     counts, how = count_features(texts, spec, "toy"), (Regularisation(1.0, standardise), Fitting(1000, 0, "toy"))
-    found = fit_and_predict(counts[train], labels[train], counts[test], *how)
+    found = predict_held_out(counts, labels, [(train, test)], *how)[test]
     seen = counts[train].toarray().any(axis=0)
     if isinstance(spec, NgramFeatures):
         options = {"analyzer": "char"} if spec.kind == "character_ngrams" else {"token_pattern": r"\b\w+\b"}

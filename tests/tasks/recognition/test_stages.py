@@ -79,16 +79,19 @@ def params_of_models() -> RecognitionStage:
 
 def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated_once):
     folder, outcome = evaluated_once
-    assert [(run.model, run.source) for run in outcome.runs] == [(slug, one) for slug in SLUGS for one in SOURCES]
+    assert [run.model for run in outcome.runs] == [*SLUGS]
+    probes = {(run.model, part.part["source"]): part for run in outcome.runs for part in run.children}
+    assert set(probes) == {(slug, one) for slug in SLUGS if slug not in PANEL.members for one in SOURCES}
     assert {run.facts.kind for run in outcome.runs if run.model in PANEL.members} == {"baseline"}
     assert {model: [*of_it] for model, of_it in outcome.headline.items()} == {
         slug: ["form", "n"] for slug in SLUGS if slug not in PANEL.members
     }
-    metrics = {(run.model, run.source): run.metrics for run in outcome.runs}
-    of_places = [metrics["places", source] for source in SOURCES]
-    assert [one["accuracy"] for one in of_places] == [1.0, 1.0]
-    assert all({"accuracy.low", "n", "probe_selectivity"} <= {*one} for one in of_places)
-    assert metrics["words", "mined"]["accuracy"] == pytest.approx(0.5, abs=0.02)
+    metrics = {run.model: run.metrics for run in outcome.runs}
+    assert [metrics["places"][f"recognition/toy {source}"] for source in SOURCES] == [100, 100]
+    assert metrics["words"]["recognition/toy mined"] == pytest.approx(50, abs=2)
+    assert {"accuracy", "probe_selectivity", "accuracy/by_layer"} <= {*probes["one", "mined"].metrics} | {
+        *probes["one", "mined"].series
+    }
     own = {source: read_features(folder / "data/measure_recognition/one/toy" / source) for source in SOURCES}
     np.testing.assert_array_equal(own["mined"].vectors, own["generated"].vectors)
 
@@ -116,8 +119,8 @@ def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_cont
     in_git |= {("chosen_by",), ("chosen_by", "feature")}
     assert divisions(rates) == in_git | in_parquet_alone
     assert divisions(outcome.tables["rates"]) == in_git
-    run_of_one = outcome.runs[0]
+    probes = {part.part["source"]: part for part in outcome.runs[0].children}["generated"]
     by_layer = divided_by(rates, "layer")
     layers = by_layer.query("model == 'one' and source == 'generated' and measure == 'accuracy'")
-    assert run_of_one.series["accuracy.by_layer"] == list(enumerate(layers["value"]))
-    assert set(run_of_one.figures) == {"accuracy", "accuracy_per_value"}
+    assert probes.series["accuracy/by_layer"] == list(enumerate(layers["value"]))
+    assert [*probes.figures] == ["1_overview", "accuracy_per_value"]

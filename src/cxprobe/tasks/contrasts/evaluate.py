@@ -1,21 +1,31 @@
 """Contrasts evaluated: the contrast of each frame and condition, and the verdict on each construction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
-from cxprobe.models.params import ContinuationAlone, Member
+from cxprobe.models.params import ContinuationAlone, Member, Series
 from cxprobe.models.texts import read_pair_answers
+from cxprobe.results.comparisons import compare_contrasts
 from cxprobe.results.evaluate import Evaluation
 from cxprobe.results.findings import mean_of
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import HALF, HAS_VERDICT, OF_CONTROL, OF_DIFFERENCE
-from cxprobe.results.verdict import ADDS, CONDITION, CONTROL_OVER_WORDS, Effects, effects_of, verdicts_on
+from cxprobe.results.verdict import (
+    ADDS,
+    CONDITION,
+    CONTROL_OVER_WORDS,
+    SMALLEST_CONTROL,
+    Effects,
+    effects_of,
+    verdicts_on,
+)
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, credits_of_margins
-from cxprobe.tasks.contrasts.contrast import MADE, frame_contrasts, made_file, pair_margins, read_frames
+from cxprobe.tasks.contrasts.contrast import frame_contrasts, made_file, pair_margins, read_frames
 from cxprobe.tasks.contrasts.params import ContrastsStage
 
 BY_CONDITION = Facet([CONDITION], ("contrast", "above_zero"), has_verdicts=True, is_compared=False, over_words=True)
@@ -27,6 +37,9 @@ class ContrastsEvaluation(Evaluation[ContrastsStage]):
     """How far the meaning of a construction decides what a model expects."""
 
     facets = (BY_CONDITION, BY_WORDING)
+    sections: ClassVar[Mapping[str, str]] = {"meaning": "meaning"}
+    says = "`meaning/<construction>`: what it adds to the nearest context without it, in percent of the control."
+    settings = ("contrasts.make", "contrasts.score")
 
     def __init__(self, stage: Stage[ContrastsStage]) -> None:
         """Note the files of all pairs."""
@@ -46,17 +59,22 @@ class ContrastsEvaluation(Evaluation[ContrastsStage]):
             margins = pair_margins(pairs, answers)
         return contrast_responses(margins)
 
-    def settings(self, source: str) -> Sequence[str]:
-        """Return the parts that make and measure."""
-        return ("contrasts.make", "contrasts.score")
-
-    def dataset(self, construction: str, source: str) -> Path:
-        """Return the pairs of a construction, or the folder of all."""
-        return self.stage.use(MADE if construction == ALL else made_file(construction))
+    def comparisons(
+        self, responses: pd.DataFrame, members: Sequence[Member], series: Mapping[str, Series]
+    ) -> pd.DataFrame:
+        """Return the paired differences of contrasts, frame by frame."""
+        return compare_contrasts(responses, members, series)
 
     def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
         """Return rates with the verdict on each construction."""
         return with_contrast_verdicts(rates)
+
+    def summed_up(self, rates: pd.DataFrame) -> pd.DataFrame:
+        """Return what each construction adds, in percent of the control; none where the control has no effect."""
+        is_whole = (rates["measure"] == "contrast") & (rates["control_low"] > SMALLEST_CONTROL)
+        added = rates[is_whole & (rates["construction"] != ALL)].set_index(["model", "construction"])
+        percent = (100 * added["difference"] / added["control"]).rename("number").dropna().reset_index()
+        return super().summed_up(rates).drop(columns="number").merge(percent, on=["model", "construction"])
 
 
 def contrast_responses(margins: pd.DataFrame) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ import pandas as pd
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
-from cxprobe.results.evaluate import Evaluation
+from cxprobe.results.evaluate import PICTURE, Evaluation, RunExtras
 from cxprobe.results.published import beside_published, read_published
 from cxprobe.results.rates import Facet
 from cxprobe.results.schema import HALF
@@ -254,6 +254,13 @@ class InterventionsEvaluation(Evaluation[InterventionsStage]):
     """What models answer after exchanges."""
 
     facets = FACETS
+    sections: ClassVar[Mapping[str, str]] = {"used": "use"}
+    says = (
+        "`use/<construction>`: items whose answer an exchange of vectors changes, along the best direction. Each "
+        "construction is a child run, with the effects by layer."
+    )
+    settings = ("interventions.make", "interventions.measure")
+    parts = ("construction",)
 
     def __init__(self, stage: Stage[InterventionsStage]) -> None:
         """Read the items and the published effects."""
@@ -269,14 +276,6 @@ class InterventionsEvaluation(Evaluation[InterventionsStage]):
         measured = [read_table(folder / file) for file in (names.EFFECTS_FILE, names.TRANSFER_FILE)]
         return intervention_responses(pd.concat(measured, ignore_index=True), self.controls)
 
-    def settings(self, source: str) -> Sequence[str]:
-        """Return the parts that make and measure."""
-        return ("interventions.make", "interventions.measure")
-
-    def dataset(self, construction: str, source: str) -> Path:
-        """Return the file of all items."""
-        return self.items
-
     def pooled(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return the responses alone: constructions have no answers in common."""
         return responses
@@ -284,6 +283,11 @@ class InterventionsEvaluation(Evaluation[InterventionsStage]):
     def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
         """Return rates with their verdicts."""
         return with_verdicts_on_use(rates, self.controls)
+
+    def extras(self, rates: pd.DataFrame) -> RunExtras:
+        """Return the effects by layer as a picture."""
+        model = str(rates["model"].iloc[0])
+        return RunExtras(figures=dict(zip([PICTURE], figures_by_layer(rates, {model: model}).values(), strict=False)))
 
     def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
         """Return the effects beside published ones."""

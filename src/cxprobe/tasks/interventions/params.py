@@ -1,11 +1,12 @@
 """The section of params.yaml for interventions, and what its tables call things."""
 
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from cxprobe.files.schema import Closed, Distinct, Slug
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 from cxprobe.stats import CLUSTER
 
@@ -33,7 +34,7 @@ class MakeInterventions(Closed):
     """Items of each construction by which directions are found; 400 in CausalGym."""
     test: Annotated[int, Field(ge=4)]
     """Items of each construction on which they are evaluated; 100 in CausalGym."""
-    learn: Distinct[Slug] | None
+    learn: SomeDistinct[Slug] | None
     """On which of the constructions directions are found; the others are only asked. null for all."""
     regions: Regions
     """Where vectors are exchanged: at all regions, as in CausalGym, or at the first and the last one."""
@@ -71,3 +72,10 @@ class InterventionsStage(TaskParams):
 
     interventions: InterventionsParams
     """Interventions."""
+
+    def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
+        """Yield constructions on which directions are found, and that are not asked about."""
+        yield from super().faults_between(constructions)
+        learn, asked = self.interventions.make.learn or [], self.interventions.constructions
+        if asked:
+            yield from named_elsewhere("interventions.make.learn", learn, "interventions.constructions", asked)

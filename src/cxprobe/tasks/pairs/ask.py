@@ -118,9 +118,9 @@ def ask(stage: Stage[PairsStage]) -> Outcome:
     print(f"{stage.item}: {demand(pd.concat(tables.values())['question'].tolist(), llm)}", flush=True)
     for source, table in tables.items():
         replies = replies_to(table, llm, scratch, f"{stage.name} {stage.item} {source}")
-        folder = stage.data / folder_of(source)
-        write_table(table.merge(replies, on="id", validate="one_to_one"), folder / "replies.parquet")
-        write_model_facts(ModelFacts(llm.name, "instructed", None, ""), folder)
+        asked = table.merge(replies, on="id", validate="one_to_one")
+        write_table(asked, stage.data / folder_of(source) / "replies.parquet")
         counts["requests"] += len(replies)
         counts["failed"] += int(replies["failed"].sum())
+    write_model_facts(ModelFacts(llm.name, "instructed", None, ""), stage.data)
     return Outcome(counts=counts)

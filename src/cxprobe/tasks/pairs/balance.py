@@ -54,18 +54,19 @@ def with_balance(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def unbalanced_cells(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells of this project's pairs in which one answer is always right, and why.
+    """Return the cells in which one answer is always right, and why.
 
     Args:
         pairs: See `with_balance`.
 
     Returns:
-        One row a cell: the columns of `CELL`; right and wrong, the two words in lower case; n, the number of pairs; and
-        reason, a sentence.
+        One row a cell: the columns that make cells; right and wrong, the two words in lower case; n, the number of
+        pairs; and reason, a sentence.
     """
     labelled = with_balance(pairs)
     unbalanced = labelled[~labelled["balanced"]]
-    table = unbalanced.groupby([*CELL, "right", "wrong"], sort=False).size().rename("n").reset_index()
+    keys = [column for column in _KEYS if column in pairs.columns]
+    table = unbalanced.groupby([*keys, "right", "wrong"], sort=False).size().rename("n").reset_index()
     n = table["n"].astype(str)
     reasons = "'" + table["right"] + "' is right and '" + table["wrong"] + "' is wrong in all " + n + " pairs"
     return table.assign(reason=reasons)

@@ -9,6 +9,7 @@ is not wrong.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -27,9 +28,9 @@ from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, HAS_VERDICT, KEYS, OF_D
 from cxprobe.results.words import cell
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, UNIT, cluster_columns, credits_of_margins, difference_by
-from cxprobe.tasks.pairs.balance import with_balance
+from cxprobe.tasks.pairs.balance import unbalanced_cells, with_balance
 from cxprobe.tasks.pairs.params import AskedPairs, EvaluatePairs, PairsStage
-from cxprobe.tasks.pairs.sources import MADE, OWN_PAIRS, first_items, folder_of, made_file, read_sources
+from cxprobe.tasks.pairs.sources import OWN_PAIRS, first_items, folder_of, read_sources
 
 RULE, REPLY = "rule", "reply"  # schemes
 RULE_SCORE, ASKED = "preference", "asked"  # scores
@@ -62,6 +63,7 @@ FACETS = (
     Facet(["noun_type"], where="decides and noun_type not in ['', 'none']", in_git=False),
     Facet(["scheme", "score"], where="not deciding", in_git=False),
 )
+LEFT_OUT = "tables/left_out"
 MEANING = "all pairs of meaning"
 PEOPLE = "people (majority)"  # whose published answers stand among the models
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
@@ -77,7 +79,7 @@ _COLUMNS = [
 
 
 def pairs_for(member: Member, pairs: pd.DataFrame, asked: Mapping[str, AskedPairs]) -> pd.DataFrame:
-    """Return the pairs of a model: all, or the first of each cell (`PairsParams.models`).
+    """Return the pairs of a model: all, or the first of each cell (pairs.models of params.yaml).
 
     A model that is shown the continuation alone has pairs with a context; on others it would be no baseline.
     """
@@ -465,6 +467,12 @@ class PairsEvaluation(Evaluation[PairsStage]):
 
     facets = FACETS
     kept = KEPT
+    sections: ClassVar[Mapping[str, str]] = {"form": "form", "words": "replies"}
+    says = (
+        "`form/<construction>`: pairs of which the well-formed text is the more probable one; chance is 50. "
+        "`replies/...`: the one that the model calls so. `pairs/...`: single pairs of meaning, which decide nothing."
+    )
+    settings = ("pairs.score", "pairs.evaluate", "pairs.ask", "pairs.make", "pairs.benchmarks")
 
     def __init__(self, stage: Stage[PairsStage]) -> None:
         """Read the pairs of all sources."""
@@ -489,21 +497,12 @@ class PairsEvaluation(Evaluation[PairsStage]):
                 continue
             if member.is_asked:
                 read = read_replies(shown, read_table(folder / folder_of(source) / "replies.parquet"))
-                parts += [pair_responses(evaluate_replies(shown, read, how)), reply_responses(read)]
+                decided = evaluate_replies(shown, read, how)
+                parts += [pair_responses(decided)] if len(decided) else []  # perhaps no reply has an answer
+                parts.append(reply_responses(read))
             else:
                 parts.append(pair_responses(decide_pairs(shown, read_pair_answers(folder / folder_of(source)), how)))
         return pd.concat(parts, ignore_index=True) if parts else None
-
-    def settings(self, source: str) -> Sequence[str]:
-        """Return the parts that make, score and evaluate the pairs of a source."""
-        of_source = f"pairs.benchmarks.{source}" if source in self.section.benchmarks else "pairs.make"
-        return ["pairs.score", "pairs.evaluate", "pairs.ask", of_source]
-
-    def dataset(self, construction: str, source: str) -> Path:
-        """Return the pairs of a construction or benchmark, or the folder of all."""
-        if source in self.section.benchmarks:
-            return MADE / folder_of(source).with_suffix(".parquet")
-        return self.stage.use(MADE if construction == ALL else made_file(construction))
 
     def pooled(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return responses, and those to pairs of meaning or of a benchmark together."""
@@ -519,8 +518,12 @@ class PairsEvaluation(Evaluation[PairsStage]):
         return override(rates, meaning, task_members(self.stage.params))
 
     def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
-        """Return rates beside published ones."""
+        """Return rates beside published ones, and what rates of benchmarks leave out, which is printed too."""
+        cells = [unbalanced_cells(self.made[name]).assign(source=name) for name in self.section.benchmarks]
+        tables = {LEFT_OUT: pd.concat(cells, ignore_index=True)} if cells else {}
+        for row in tables[LEFT_OUT].to_dict("records") if cells else ():
+            print(f"{row['source']}: the rates of {row['construction']} leave out {row['n']:,} pairs: {row['reason']}")
         if self.own.empty:
-            return {}
+            return tables
         published = [pd.read_csv(self.stage.use(path), sep="\t") for path in PUBLISHED]
-        return {"tables/beside_published": pairs_beside_published(rates, *published)}
+        return {**tables, "tables/beside_published": pairs_beside_published(rates, *published)}

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct
 from cxprobe.models.params import RuleOfPairs, SchemeName, members_of
@@ -12,6 +12,8 @@ from cxprobe.results.params import Everything, TaskParams, TaskSection
 
 ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
 Count = Annotated[int, Field(ge=1)]
+TAKEN = ("own", "real", "pseudo", "form", "meaning", "words", "used", "control", "n")
+"""What no benchmark may be called: sources of the project's pairs, questions, and metrics beside those of questions."""
 FORM = "-form"
 """Ends the name of the pairs of form of a construction that has pairs of meaning too."""
 
@@ -26,13 +28,19 @@ def called_pairs(name: str) -> str:
     return "minimal pairs of form" if name.endswith(FORM) else "minimal pairs"
 
 
+def _in_the_folder(files: str) -> str:
+    if ".." in Path(files).parts or Path(files).is_absolute():
+        raise ValueError(f"'{files}' leaves the benchmark's folder, where DVC sees changes; write it as *.jsonl.gz")
+    return files
+
+
 class Benchmark(Closed):
     """Minimal pairs of others, in the files of data/benchmarks/<slug>, which `dvc import` brings."""
 
     format: Literal["blimp", "pairs"]
     """BLiMP's <UID>.jsonl, or the generic .tsv or .jsonl; each may end in .gz."""
-    files: str
-    """Which files, such as "*.jsonl.gz"; the name is taken to match the folder's own files."""
+    files: Annotated[str, AfterValidator(_in_the_folder)]
+    """Which files of the folder, such as "*.jsonl.gz"."""
     by: Annotated[list[str], Field(min_length=1)]
     """Columns that accuracies are reported by, such as phenomenon; their values are slugs."""
     score: ScoreName
@@ -152,8 +160,8 @@ class PairsStage(TaskParams):
                     "add it there, or take another"
                 )
         for name in section.benchmarks:
-            if name in ("own", "real", "pseudo"):
-                yield f"pairs.benchmarks.{name}: tables call pairs of the project so; give the benchmark another name"
+            if name in TAKEN:
+                yield f"pairs.benchmarks.{name}: results call something else so; give the benchmark another name"
         slugs = [slug for slug in section.models if slug in models]
         taken = {*slugs, *(member.slug for member in members_of(models, slugs))}
         for slug in section.llms:

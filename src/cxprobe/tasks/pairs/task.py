@@ -209,6 +209,10 @@ class PairsTask(Task):
                 [", ".join(part for part in (row["construction"], row["group"]) if part), in_full(estimate_of(row))]
                 for row in pd.concat([divided_by(of_it), divided_by(of_it, "group")]).to_dict("records")
             ]
+            cells = inputs.table("evaluate_pairs/tables/left_out").query("source == @name")
+            rows += [
+                [row["construction"], f"leaves out {row['n']:,}: {row['reason']}"] for row in cells.to_dict("records")
+            ]
             yield PageTable(f"Benchmark {name}", self.accuracy, ["group", "rate [95 % interval], n"], rows)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:

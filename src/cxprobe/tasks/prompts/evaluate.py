@@ -18,7 +18,7 @@ from cxprobe.results.rates import ALL, Facet, divided_by, rates_of
 from cxprobe.results.words import cell, with_blanks
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, rate_by
-from cxprobe.tasks.prompts.params import CONTROL, MADE, PAPER, RELATIONS, PromptsStage
+from cxprobe.tasks.prompts.params import CONTROL, PAPER, RELATIONS, PromptsStage
 
 REPLY = "reply"  # in the column asked, of models that get prompts; of others it has the name of a score instead
 RULE = "rule"  # of baselines: they answer an item, not a prompt
@@ -48,7 +48,7 @@ BY_TEST_AND_PROMPT = Facet(["prompt", "chain_of_thought", "answerable", "test"],
 FACETS = (
     BY_SETTING,
     Facet(measures=_OF_REPLIES, where=f"deciding and source not in {[*CONTROLS.values()]}", has_verdicts=True),
-    Facet(["shots"], where="deciding", steps=True),
+    Facet(["shots"], where="deciding"),
     BY_PROMPT,
     Facet(["chain_of_thought", "template"], where="deciding and template != ''"),
     Facet(["chain_of_thought", "reading"], where="deciding and reading != ''"),
@@ -361,6 +361,12 @@ class PromptsEvaluation(Evaluation[PromptsStage]):
 
     facets = FACETS
     kept = ("deciding",)
+    says = (
+        "`prompts/<construction>`: questions that are answered rightly, with the fewest solved examples; a guess is "
+        "right in a third. Each number of examples is a child run."
+    )
+    settings = ("prompts.make", "prompts.score", "prompts.evaluate")
+    parts = ("shots", "chain_of_thought", "examples")
 
     def __init__(self, stage: Stage[PromptsStage]) -> None:
         """Read the questions and items of all constructions."""
@@ -381,14 +387,6 @@ class PromptsEvaluation(Evaluation[PromptsStage]):
             tokens = read_table(folder / "tokens.parquet")
             answered = choose_answers(self.choices, score_answers(self.choices, self.answers, tokens, how.scores))
         return prompt_responses(answered, how.score)
-
-    def settings(self, source: str) -> Sequence[str]:
-        """Return the parts that make, measure and evaluate."""
-        return ("prompts.make", "prompts.score", "prompts.evaluate")
-
-    def dataset(self, construction: str, source: str) -> Path:
-        """Return the items of a construction, or the folder of all."""
-        return self.stage.use(MADE if construction == ALL else MADE / construction / "items.parquet")
 
     def rates(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return the rates, whose chance is that of the best constant answer."""

@@ -13,7 +13,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.evaluate import Evaluation, RunExtras
+from cxprobe.results.evaluate import PICTURE, Evaluation, RunExtras
 from cxprobe.results.params import task_members
 from cxprobe.results.plots import curves
 from cxprobe.results.rates import Facet, divided_by, rates_of, with_further
@@ -246,20 +246,18 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
     """What the probes of models predict."""
 
     facets = FACETS
+    says = (
+        "`recognition/<construction>`: test sentences whose label the probe of the middle layer finds; chance is 50. "
+        "The probes of each construction and source of sentences are a child run, with their curves over layers."
+    )
+    settings = ("recognition.make", "recognition.embed", "recognition.probe", "recognition.tune")
+    parts = ("construction", "source")
 
     def __init__(self, stage: Stage[RecognitionStage]) -> None:
         """Note the models, and which constructions are placebos."""
         super().__init__(stage)
         self.members = {member.slug: member for member in task_members(stage.params)}
         self.placebos = [name for name in stage.params.recognition.constructions if load_construction(name).placebo]
-
-    def dataset(self, construction: str, source: str) -> Path:
-        """Return the file of the subsets."""
-        return self.stage.use(DATA / "make_recognition" / construction / source / "splits.parquet")
-
-    def settings(self, source: str) -> Sequence[str]:
-        """Return the parts that make, embed and probe."""
-        return [f"recognition.{part}" for part in (f"make.{source}", "embed", "probe", "tune")]
 
     def _measured(self, member: Member, construction: str, source: str) -> Path:
         return DATA / "measure_recognition" / member.entry / member.inside / construction / source
@@ -294,12 +292,19 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
     def extras(self, rates: pd.DataFrame) -> RunExtras:
         """Return the rates by value of a feature as a picture, and the search over regularisation."""
         model, *place = rates[["model", "construction", "source"]].iloc[0]
+        file = self.stage.use(DATA.joinpath("make_recognition", *place, "splits.parquet"))
         member, measured = self.members[model], self._measured(self.members[model], *place)
-        title, figures = f"{member.label}: {place[0]}, {place[1]} sentences", dict[str, Figure]()
-        if not member.is_baseline:
-            figures["accuracy_per_value"] = figure_by_value(rates, read_table(self.dataset(*place)), title)
+        title = f"{member.label}: {place[0]}, {place[1]} sentences"
+        by_layer = pd.concat([divided_by(rates, "layer"), divided_by(rates, "feature", "layer")])
+        drawn = by_layer[by_layer["measure"] == "accuracy"].rename(columns={"value": "accuracy"})
+        drawn[_LAYER] = drawn["layer"].astype(int)
+        drawn["feature"] = drawn["feature"].replace({TOGETHER: "all features"})
+        how: Any = {"x": _LAYER, "panels": "feature", "colours": "source", "linear": True}
+        figures = {PICTURE: curves(drawn, title, **how)}
+        figures["accuracy_per_value"] = figure_by_value(rates, read_table(file), title)
         if not (measured / "trials.parquet").is_file():
             return RunExtras(figures=figures)
         trials, best = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
+        figures["search"] = search_curves(trials, best, title)
         runs = [_child_run(trial) for trial in trials.to_dict("records")]
-        return RunExtras({"tuned": best}, {"search": search_curves(trials, best, title), **figures}, runs)
+        return RunExtras({"tuned": best}, figures, runs)

@@ -1,6 +1,6 @@
 """Decisions between two candidates, calibrated by their probabilities in texts without a right answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -192,6 +192,12 @@ class ScenariosEvaluation(Evaluation[ScenariosStage]):
     """Which of two candidate words a model finds the likelier."""
 
     facets = FACETS
+    says = (
+        "`scenarios/<construction>`: items of which the right candidate is the more probable one in the base test; "
+        "chance is 50. Each calibration is a child run."
+    )
+    settings = ("scenarios.make", "scenarios.score")
+    parts = ("calibration",)
 
     def __init__(self, stage: Stage[ScenariosStage]) -> None:
         """Read the scenarios, their items and texts."""
@@ -212,14 +218,6 @@ class ScenariosEvaluation(Evaluation[ScenariosStage]):
             part = scenario_responses(of_construction, **self.made[slug], scenarios=self.scenarios[slug])
             parts.append(part.assign(construction=slug, source="own"))
         return pd.concat(parts)
-
-    def settings(self, source: str) -> Sequence[str]:
-        """Return the parts that make and measure."""
-        return ("scenarios.make", "scenarios.score")
-
-    def dataset(self, construction: str, source: str) -> Path:
-        """Return the items of a construction, or the folder of all."""
-        return self.stage.use(MADE if construction == ALL else MADE / construction / "items.parquet")
 
     def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
         """Return rates with a fixed preference for one word noted."""

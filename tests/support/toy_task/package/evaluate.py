@@ -12,15 +12,9 @@ class GreetingsEvaluation(Evaluation[GreetingsStage]):
     """Greetings in the usual order of words and in another."""
 
     facets = FACETS
+    settings = ("greetings.make",)
 
     def responses(self, member, folder):
         """Return which order is the likelier."""
-        return greeting_responses(read_table(self.dataset("", "")), read_table(folder / "tokens.parquet"))
-
-    def settings(self, source):
-        """Return the part that makes."""
-        return ["greetings.make"]
-
-    def dataset(self, construction, source):
-        """Return the file of all greetings."""
-        return self.stage.use(DATA / "make_greetings" / "items.parquet")
+        items = self.stage.use(DATA / "make_greetings" / "items.parquet")
+        return greeting_responses(read_table(items), read_table(folder / "tokens.parquet"))
