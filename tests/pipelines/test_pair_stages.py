@@ -146,7 +146,7 @@ def members() -> list[str]:
 def test_pairs_and_benchmarks_are_made_and_counted(outcomes):
     pairs = read_table(Path("data/make_pairs/toy.parquet"))
     counts = outcomes["make"].counts
-    assert counts["pairs"] == len(pairs) == pairs["id"].nunique() == 64
+    assert counts["pairs"] == len(pairs) == pairs["id"].nunique() == 96
     assert (counts["others.pairs"], counts["others.identical"], counts["cells_not_filled"]) == (5, 0, 0)
 
 
@@ -186,7 +186,7 @@ def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked
 
 
 def test_every_pair_is_asked_about_in_both_orders(outcomes):
-    assert outcomes["ask"].counts == {"pairs": 69, "requests": 138, "failed": 0}
+    assert outcomes["ask"].counts == {"pairs": 101, "requests": 202, "failed": 0}
     replies = read_table(Path("data/ask_pairs/always-a/replies.parquet"))
     assert set(replies["reply"]) == {"A"}
     assert set(replies.groupby("pair")["gold"].agg("".join)) == {"AB"}

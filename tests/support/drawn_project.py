@@ -54,15 +54,21 @@ def write_workshop(folder: Path) -> None:
     save_tiny_bert(folder / "tiny" / "encoder", seed=0, max_position_embeddings=2048)
 
 
-def draw_params(seed: int, folder: Path) -> dict[str, Any]:
-    """Return the content of a params.yaml of some of the tasks, and write its benchmarks below ``folder``."""
-    rng = np.random.default_rng(seed)
+def empty_params() -> dict[str, Any]:
+    """Return the content of a params.yaml with all models here, of which no task names any."""
     params = deepcopy(BASE)
-    params |= {"seed": int(rng.integers(2**32)), "models": models(), "llms": llms(), "corpora": {"toys": TOYS}}
+    params |= {"models": models(), "llms": llms(), "corpora": {"toys": TOYS}}
     params["mining"] |= {"constructions": {"toy": "toys"}, "watched": ["toys"], "most_faults": 0.1}
     params["mining"]["engine"] = {"kind": "local", "arguments": {"workers": 1}}
     for name in TASKS:
         params[name] |= {"models": {}, "constructions": {} if name == "recognition" else []}
+    return params
+
+
+def draw_params(seed: int, folder: Path) -> dict[str, Any]:
+    """Return the content of a params.yaml of some of the tasks, and write its benchmarks below ``folder``."""
+    rng = np.random.default_rng(seed)
+    params = empty_params() | {"seed": int(rng.integers(2**32))}
     drawn = some(rng, list(TASKS), most=2)
     for name in drawn:
         DRAWS[name](rng, params, folder)

@@ -17,7 +17,6 @@ from cxprobe.models.texts import pair_table
 from cxprobe.tasks.contrasts.contrast import frame_contrasts
 from cxprobe.tasks.contrasts.make import contrast_pairs, load_contrasts
 from cxprobe.tasks.contrasts.params import MakeContrasts
-from cxprobe.tasks.contrasts.task import words_alone
 
 WANTED = MakeContrasts(frames=40, shuffled=1)
 PEOPLE = load_people(ROOT / "lexicon" / "people.yaml")
@@ -203,10 +202,3 @@ def test_each_frame_is_asked_in_two_wordings_in_turn_so_that_all_are_asked_as_of
     assert Counter(name for names in of_frames for name in names) == {"relative": 4, "noun": 4, "cleft": 4}
     assert Counter(map(frozenset, of_frames)) == {frozenset(names): 2 for names in of_frames}
     assert {one.groups["wording"] for one in contrast_pairs("toy", load(tmp_path), PEOPLE, WANTED, 1)} == {""}
-
-
-def test_words_that_stand_under_one_answer_in_all_frames_answer_a_set_alone(tmp_path):
-    rows = "".join(f"  - {{verb: {verb}, object: the {verb} thing}}\n" for verb in ("hit", "cut", "dug", "fed", "met"))
-    text = PAIRS_OF_PAIRS.replace("held_out: [{verb: hacked, object: the branch}]", f"held_out:\n{rows}")
-    assert words_alone("toy", load(tmp_path, text), PEOPLE) == 1.0
-    assert words_alone("toy", load(tmp_path), PEOPLE) == 0.5

@@ -4,58 +4,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people, people_if_sound
-from cxprobe.models.pairs import learn_preferences
-from cxprobe.models.params import NgramFeatures, PairClassifier
 from cxprobe.results.findings import Finding
 from cxprobe.results.params import ReportParams
 from cxprobe.results.schema import cluster_lists
 from cxprobe.results.sentences import condition_in_words
 from cxprobe.results.task import Demand, Example, ReportInputs, Task, read_demand
 from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES
-from cxprobe.seeding import SEED
-from cxprobe.stats import credits_of_margins
 from cxprobe.tasks.contrasts.contrast import made_file, read_frames
 from cxprobe.tasks.contrasts.make import (
     CONTRASTS_FILE,
     NAMES,
     ContrastsFile,
-    contrast_pairs,
     contrasts_file,
     load_contrasts,
     pairs_of_frame,
 )
-from cxprobe.tasks.contrasts.params import ContrastsParams, ContrastsStage, MakeContrasts, MeasuredFrames
+from cxprobe.tasks.contrasts.params import ContrastsParams, ContrastsStage, MeasuredFrames
 
 _CALLED = "contrast"  # what pages call an item, and its row of the rates
-
-
-MOST_BY_WORDS = 0.7
-"""The share of the pairs of a construction above which words alone answer them."""
-WORDS_ALONE = "words alone answer this set, as a classifier that counts those of other frames shows"
-MORE_WORDS = "let cue words change from frame to frame, and stand under both answers as often"
-_BAG_OF_WORDS = PairClassifier(
-    kind="pair_classifier", folds=5, counts=NgramFeatures(kind="word_ngrams", lengths=[1, 1])
-)
-
-
-def words_alone(name: str, content: ContrastsFile, people: People) -> float:
-    """Return the share of the construction's pairs that a bag of words gets right which is trained on other frames.
-
-    Args:
-        name: The construction.
-        content: Its contrasts.
-        people: The nouns and pronouns.
-    """
-    wanted = MakeContrasts(frames=len(content.held_out), shuffled=0)
-    pairs = contrast_pairs(name, content, people, wanted, SEED)
-    of_construction = [pair for pair in pairs if pair.groups["condition"] == "construction"]
-    margins = learn_preferences(_BAG_OF_WORDS, of_construction, SEED, name)["margin"]
-    return float(credits_of_margins(margins.to_numpy(np.float64)).mean())
 
 
 class ConstructionContrasts(NamedTuple):
@@ -100,8 +70,6 @@ class ContrastsTask(Task):
         contrasts = faults.attempt(load_contrasts, folder.name, people)
         if contrasts and (n := len(contrasts.held_out)) < FEWEST_FRAMES:
             faults.notes.append(f"{path}: has {n} rows of held_out; a verdict takes {FEWEST_FRAMES}, so write more")
-        if contrasts and (right := words_alone(folder.name, contrasts, people)) > MOST_BY_WORDS:
-            faults.notes.append(f"{path}: {WORDS_ALONE}: {right:.0%} of the pairs; {MORE_WORDS}")
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield the texts that each model reads."""

@@ -63,7 +63,6 @@ FACETS = (
     Facet(["noun_type"], where="decides and noun_type not in ['', 'none']", in_git=False),
     Facet(["scheme", "score"], where="not deciding", in_git=False),
 )
-LEFT_OUT = "tables/left_out"
 MEANING = "all pairs of meaning"
 PEOPLE = "people (majority)"  # whose published answers stand among the models
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
@@ -520,9 +519,11 @@ class PairsEvaluation(Evaluation[PairsStage]):
     def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
         """Return rates beside published ones, and what rates of benchmarks leave out, which is printed too."""
         cells = [unbalanced_cells(self.made[name]).assign(source=name) for name in self.section.benchmarks]
-        tables = {LEFT_OUT: pd.concat(cells, ignore_index=True)} if cells else {}
-        for row in tables[LEFT_OUT].to_dict("records") if cells else ():
-            print(f"{row['source']}: the rates of {row['construction']} leave out {row['n']:,} pairs: {row['reason']}")
+        tables = dict[str, pd.DataFrame]()
+        if cells:
+            tables["tables/left_out"] = left_out = pd.concat(cells, ignore_index=True).fillna("")
+            for name, group, n, reason in left_out[["source", "construction", "n", "reason"]].to_numpy():
+                print(f"{name}: the rates of {group} leave out {n:,} pairs: {reason}")
         if self.own.empty:
             return tables
         published = [pd.read_csv(self.stage.use(path), sep="\t") for path in PUBLISHED]
