@@ -90,8 +90,10 @@ def cut_down(params: dict[str, Any]) -> None:
     recognition["make"]["per_label"] = 4
     for source in ("generated", "balanced"):
         recognition["make"][source] |= {"train_per_label": 4, "test_per_label": 4}
-    for sources in recognition["constructions"].values():
+    for name, sources in [*recognition["constructions"].items()]:
         sources[:] = [source for source in sources if source != "mined"]  # for which a corpus would be read
+        if not sources:
+            del recognition["constructions"][name]
     controls = recognition["probe"]["controls"]
     controls["folds"] = controls["folds"] and 2
     params["scenarios"]["make"]["share"] = 0.002
