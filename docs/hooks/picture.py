@@ -27,7 +27,8 @@ def write(root: Path) -> None:
     """Write the picture, and into the README its text alternative and what it shows, a line for each question."""
     picture = draw(root)
     (root / PICTURE).write_text(picture.svg)
-    headline, *questions = re.split(r"(?<=\.) (?=It knows|It uses|Asked)", picture.said)
+    model, counts, named = re.split(r"(?<=\.) (?=Meaning)", picture.said)
+    headline, questions = f"{model} {counts}", re.split(r"(?<=\.) (?=Form|Prompts|Use)", named)
     readme = root / "README.md"
     text = re.sub(r"!\[[^\]]*\]\(", lambda _: f"![{headline}](", readme.read_text(), count=1)
     shown = "".join(f"- {question}\n" for question in questions)

@@ -20,7 +20,7 @@ import cxprobe
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import MEASURES
 from cxprobe.results.schema import RATES as RATES_COLUMNS
-from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
+from cxprobe.results.verdict import ADDS, BESIDE_CONTROL, VERDICTS
 from cxprobe.results.words import in_full
 from cxprobe.stats import Estimate
 
@@ -102,20 +102,21 @@ def _first_line(described: object) -> str:
 
 
 def describe_contrasts(rows: Sequence[Mapping[str, str]], model: str) -> list[str]:
-    """Return the form, the meaning and the verdict of each construction that has contrasts, as a table."""
+    """Return the form, meaning, what is added and the verdict of each construction that has contrasts, as a table."""
     of_model = [row for row in rows if row["model"] == model]
     forms = {
         row["construction"]: row
         for row in of_model
         if (row["measure"], row["source"], row["decides"]) == ("accuracy", "real", "True")
     }
-    by_place = {(row["construction"], row["condition"], row["measure"]): row for row in of_model if row["condition"]}
-    lines = ["| construction | form | meaning | control | above neutral | above rival | verdict |", "|" + "---|" * 7]
+    of_contrasts = [row for row in of_model if row["condition"] and not row.get("wording")]
+    by_place = {(row["construction"], row["condition"], row["measure"]): row for row in of_contrasts}
+    lines = ["| construction | form | meaning | control | adds | nearest | verdict |", "|" + "---|" * 7]
     for name in dict.fromkeys(key[0] for key in by_place if key[0] != ALL):
         shares = [by_place[name, condition, "above_zero"] for condition in ("construction", "control")]
-        nats = [by_place[name, condition, "contrast"] for condition in ("less_neutral", "less_rival")]
-        cells = [in_words(row) for row in (forms[f"{name}-form"], *shares, *nats)]
-        lines.append(_line([name, *cells, BESIDE_CONTROL[shares[0]["verdict"]].words]))
+        adds = by_place[name, ADDS, "contrast"]
+        cells = [in_words(row) for row in (forms[f"{name}-form"], *shares, adds)]
+        lines.append(_line([name, *cells, adds["baseline"], BESIDE_CONTROL[shares[0]["verdict"]].words]))
     return lines
 
 

@@ -20,6 +20,7 @@ FACETS = (
     (),
     ("items",),
     ("condition",),
+    ("condition", "wording"),
     ("learnt", "intervention"),
     ("scenario", "calibration"),
     ("shots", "chain_of_thought", "examples"),

@@ -61,7 +61,7 @@ from cxprobe.models.texts import (
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.constructions import read_constructions, require_construction
 from cxprobe.results import sentences as words
-from cxprobe.results.findings import estimate_of, lead_findings
+from cxprobe.results.findings import estimate_of, lead_findings, mean_of
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import as_written
 from cxprobe.results.task import findings_of
@@ -140,8 +140,10 @@ class Comparison:
         over all questions, so that preferences cancel. Conditions are "construction", "control", "neutral" and others.
 
         Returns:
-            One row a condition, and one for "less_" and a condition, the construction's contrast less that: condition,
-            contrast in nats with low and high (95 % interval over frames), above_zero (the share of frames), and n.
+            One row a condition, one for "less_" and a condition, the construction's contrast less that, and one for
+            "adds", that less the nearest of neutral, rival and rival_<name>: condition, contrast in nats with low and
+            high (95 % interval over frames, and over the names in columns that begin with ``cluster_``), above_zero
+            (the share of frames), n, and freedom, the degrees of freedom of the interval.
 
         Raises:
             DataError: The table lacks the column frame or condition, or has no condition called "construction".
@@ -158,24 +160,23 @@ class Comparison:
         if not (conditions := self.table["condition"]).eq("construction").any():
             known = ", ".join(map(shown, conditions.unique()))
             raise DataError(f"contrasts need the condition construction; the table has {known}")
-        wide = frame_contrasts(self.table, ["frame"])
-        long = wide.melt(value_name="contrast", ignore_index=False).dropna().reset_index()
-        rates = stats.mean_by(long, "contrast", "frame", ["condition"])
+        long = frame_contrasts(self.table, ["frame"]).rename(columns={"value": "contrast"})
+        rates = stats.mean_by(long, "contrast", "frame", ["condition"], over_words=True)
         signs = long.assign(sign=stats.credits_of_margins(long["contrast"].to_numpy(np.float64)))
         return rates.assign(above_zero=rates["condition"].map(signs.groupby("condition")["sign"].mean()))
 
     @property
     def verdict(self) -> str:
         """What the contrasts say together, in words, with the number of frames that would settle it where none does."""
-        levels = {row["condition"]: estimate_of(row, "contrast") for row in self.contrasts().to_dict("records")}
+        levels = {row["condition"]: mean_of(row, "contrast") for row in self.contrasts().to_dict("records")}
         if lacking := [name for name in ("control", "neutral") if name not in levels]:
             return f"none without the condition {' and '.join(lacking)}"
         if (effects := effects_of(levels)) is None:
             return "none, since no frame has both the condition construction and neutral"
-        if (fewest := min(effect.n for effect in effects if effect)) < FEWEST_FRAMES:
+        if (fewest := min(one.n for one in (effects.control, *effects.less.values()))) < FEWEST_FRAMES:
             return f"none with {fewest} frames; it takes {FEWEST_FRAMES}"
         [key] = verdicts_on([effects])
-        settled = f"; about {frames_needed(effects)} frames would settle it" if key == "too_wide" else ""
+        settled = f"; about {frames_needed(effects)} frames would settle it" if key == "too_few" else ""
         return BESIDE_CONTROL[key].words + settled
 
     def by(self, *columns: str) -> pd.DataFrame:

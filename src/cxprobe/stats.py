@@ -28,6 +28,29 @@ class Estimate:
     n: int
 
 
+@dataclass(frozen=True)
+class Mean(Estimate):
+    """A mean in nats with its interval by Student's t, and the degrees of freedom of it."""
+
+    freedom: float
+
+    @classmethod
+    def of(cls, rate: Estimate, freedom: float = nan) -> "Mean":
+        """Return an estimate with its degrees of freedom; n - 1 for NaN."""
+        return cls(rate.value, rate.low, rate.high, rate.n, rate.n - 1 if np.isnan(freedom) else freedom)
+
+    @property
+    def error(self) -> float:
+        """The standard error."""
+        return float((self.high - self.low) / 2 / stdtrit(self.freedom, (1 + LEVEL) / 2))
+
+    def p_above(self, bound: float = 0.0) -> float:
+        """Return the one-sided p value of Student's t test of a mean above a bound."""
+        if self.error == 0:
+            return float(not self.value > bound)
+        return float(stdtr(self.freedom, (bound - self.value) / self.error))
+
+
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Names: TypeAlias = NDArray[np.object_]
@@ -77,7 +100,9 @@ def _clusters_or_units(table: pd.DataFrame) -> Names:
     return clusters_of(others.assign(**{f"{CLUSTER}{UNIT}": table[UNIT].where(named)}))
 
 
-def mean_by(table: pd.DataFrame, column: str, units: str, by: Sequence[str]) -> pd.DataFrame:
+def mean_by(
+    table: pd.DataFrame, column: str, units: str, by: Sequence[str], *, over_words: bool = False
+) -> pd.DataFrame:
     """Return the mean of a column, with its 95 % interval by Student's t over units, for each group of rows.
 
     Args:
@@ -85,15 +110,29 @@ def mean_by(table: pd.DataFrame, column: str, units: str, by: Sequence[str]) -> 
         column: The one with the numbers, such as a margin in nats.
         units: The one that names the units, such as the frames of minimal pairs.
         by: The columns whose values make the groups.
+        over_words: Whether the interval is also over the words that units share: the columns that begin with
+            ``cluster_``, one name a unit. The wider one of the two counts, see `_variances`.
 
     Returns:
         One row per group: the columns of ``by``; the column's mean over the means of its units; low and high, NaN where
-        there is one unit; and n, the number of units.
+        there is one unit; n, the number of units; and freedom, the degrees of freedom of the interval.
     """
-    means = table.groupby([*by, units], sort=False)[column].mean().groupby([*by], sort=False)
+    names = cluster_columns(table) if over_words else []
+    of_units = table.groupby([*by, units], sort=False).agg({column: "mean", **dict.fromkeys(names, "first")})
+    means = of_units.groupby([*by], sort=False)[column]
     n, value = means.size(), means.mean()
-    half = stdtrit(n - 1, (1 + LEVEL) / 2) * means.std() / np.sqrt(n)
-    return pd.DataFrame({column: value, "low": value - half, "high": value + half, "n": n}).reset_index()
+    freedom = (n - 1).to_numpy(np.float64)
+    error: Floats = (means.std() / np.sqrt(n)).to_numpy(np.float64)
+    if names:
+        groups = means.ngroup().to_numpy(np.int64)
+        codes, _, _ = _ways(clusters_of(of_units), groups)
+        variance, of_words, _, _ = _variances(of_units[column].to_numpy(np.float64), codes, groups)
+        of_words, robust, quantile = np.maximum(of_words, 1.0), np.sqrt(variance), (1 + LEVEL) / 2
+        wider = stdtrit(of_words, quantile) * robust > stdtrit(freedom, quantile) * error
+        freedom, error = np.where(wider, of_words, freedom), np.where(wider, robust, error)
+    half = stdtrit(freedom, (1 + LEVEL) / 2) * error
+    columns = {column: value, "low": value - half, "high": value + half, "n": n, "freedom": freedom}
+    return pd.DataFrame(columns).reset_index()
 
 
 def correlation(

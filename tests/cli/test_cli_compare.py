@@ -83,7 +83,7 @@ def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
     done = typed("conative", "--frames", "2", "-o", "rates.csv")
     assert done.exit_code == 0, done.output
     head, row = done.stdout.splitlines()[1:3]
-    assert head.split() == ["construction", "form", "best", "baseline", "meaning", "less", "control"]
+    assert head.split() == ["construction", "form", "best", "baseline", "meaning", "adds", "control"]
     assert row.startswith("conative ")
     assert "A verdict needs --all" in done.stdout
     assert "A verdict on meaning takes 16 frames" in done.stdout

@@ -24,6 +24,7 @@ def folder(tmp_path, monkeypatch):
     """A project's folder with the toy construction and a tiny model, to work in."""
     write_toy_construction(tmp_path / "constructions")
     save_tiny_mlm(tmp_path / "models" / "mlm")
+    (tmp_path / "published").symlink_to(ROOT / "published")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

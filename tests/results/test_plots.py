@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,21 +15,32 @@ from conftest import ROOT
 from cxprobe.constructions.construction import Construction
 from cxprobe.errors import DataError
 from cxprobe.results.findings import Baseline, Finding, lead_findings
-from cxprobe.results.plots import as_svg, curves, overview, row_names
+from cxprobe.results.plots import as_svg, curves, dots, mark_of, overview, row_names
 from cxprobe.results.sentences import headline, headline_of_several, in_sum, sentence
-from cxprobe.results.verdict import EVERY_VERDICT, SIGNS
-from cxprobe.stats import Estimate
+from cxprobe.results.verdict import EVERY_VERDICT, SIGNS, Effects, frames_needed
+from cxprobe.stats import Estimate, Mean
 
-RATE, NEUTRAL, RIVAL = Estimate(0.975, 0.87, 1.0, 40), Estimate(0.675, 0.52, 0.8, 40), Estimate(0.225, 0.12, 0.38, 40)
-CONDITIONS = {"construction": RATE, "control": RATE, "neutral": NEUTRAL, "rival": RIVAL}
+RATE, NEUTRAL = Estimate(0.975, 0.87, 1.0, 40), Estimate(0.675, 0.52, 0.8, 40)
+
+
+def nats(value: float, half: float = 0.03) -> Mean:
+    return Mean.of(Estimate(value, value - half, value + half, 40))
+
+
+EFFECTS = Effects(
+    nats(0.17),
+    nats(0.2),
+    {"neutral": nats(0.05), "rival_near": nats(0.11)},
+    {"neutral": nats(0.12), "rival_near": nats(0.06)},
+)
 TOY = SimpleNamespace(name="Toy", expects="the first person to be the giver")
 NAMES = {"toy": "Toy", "other": "Other"}
 
 
-def found(key="knows", construction="toy", model="m", question="meaning", **changes) -> Finding:
+def found(key="adds_part", construction="toy", model="m", question="meaning", **changes) -> Finding:
     row = {"task": "pairs", "model": model, "question": question, "verdict": key, "chance": 0.5, **asdict(RATE)}
     row |= {"control": RATE.value, "control_low": RATE.low, "control_high": RATE.high, "control_n": RATE.n}
-    known = {"baseline": Baseline("neutral", NEUTRAL), "conditions": CONDITIONS, "needed": 320}
+    known = {"baseline": Baseline("rival_near", NEUTRAL), "effects": EFFECTS}
     return Finding(row, construction, "contrast", **(known | changes))
 
 
@@ -36,10 +48,10 @@ def said(finding: Finding) -> str:
     return sentence(finding, "SmolLM2", TOY).replace("\u00a0", " ")
 
 
-def test_a_contrast_is_told_with_what_it_is_above_and_the_number_of_frames():
+def test_a_contrast_is_told_with_what_is_added_to_which_rival_in_nats_and_in_units_of_the_control():
     assert said(found()) == (
-        "In 98 % [87, 100] of 40 frames SmolLM2 expects the first person to be the giver, more than after a neutral "
-        "sentence (68 %) and after nearly the same words without the construction (22 %)."
+        "SmolLM2 expects the first person to be the giver, in part without the construction: it adds 0.060 nats "
+        "[0.030, 0.090] in 40 frames, 30 % [15, 47] of the control, to what is there after the rival “near”."
     )
 
 
@@ -47,55 +59,79 @@ def test_an_undecided_contrast_names_which_of_the_two_reasons_and_the_frames_tha
     assert "it is right in 98 % [87, 100] of 40 frames, and not shown to understand the control" in said(
         found("fails_control")
     )
-    assert said(found("too_wide")).endswith("and the interval is too wide; some 320 frames would settle it.")
+    effects = EFFECTS._replace(less={"neutral": nats(0.12), "rival_near": nats(0.03, 0.06)})
+    assert f"; some {frames_needed(effects)} frames would settle it." in said(found("too_few", effects=effects))
 
 
 @pytest.mark.parametrize("key", EVERY_VERDICT)
 @pytest.mark.parametrize("question", ["form", "meaning", "words", "used"])
 def test_every_verdict_on_every_question_is_a_whole_sentence(key, question):
-    text = said(found(key, question=question, conditions={}, baseline=Baseline("ngrams", NEUTRAL)))
+    text = said(found(key, question=question, effects=None, baseline=Baseline("ngrams", NEUTRAL)))
     assert text.endswith(".")
     assert "SmolLM2" in text
     assert "{" not in text
 
 
 def test_a_question_has_one_rate_on_the_first_page_and_a_contrast_comes_before_others():
-    pairs = found("no_difference", conditions={}, needed=0)
-    few = found("smoke_test", construction="other", conditions={})
+    pairs = found("no_difference", effects=None)
+    few = found("smoke_test", construction="other", effects=None)
     leads = lead_findings([pairs, found(), few, found(model="n"), found(headline=False, question="form")], ["n", "m"])
-    assert [(one.model, one.row["verdict"]) for one in leads] == [("n", "knows"), ("m", "knows")]
+    assert [(one.model, one.row["verdict"]) for one in leads] == [("n", "adds_part"), ("m", "adds_part")]
 
 
 def test_the_counts_of_the_heading_are_those_of_the_paragraph():
-    leads = [found(), found("too_wide", "other"), found("above_baseline", question="form")]
-    assert headline(leads, "m") == "m knows the meaning of 1 of 2 constructions (1 undecided) and the form of 1 of 1."
-    assert in_sum(leads, NAMES) == (
-        "It knows the meaning of 1 of 2 constructions: Toy. The data do not decide on 1: Other. "
-        "It knows the form of 1 of 1 construction: Toy."
+    form = found("above_baseline", question="form", effects=None)
+    leads = [found(), found("too_few", "other"), form]
+    assert headline(leads, "m").replace("\u00a0", " ") == (
+        "m. Meaning of 2 constructions: adds a part in 1; cannot be told (too few frames) in 1. "
+        "Form of 1 construction: above the best baseline in 1."
+    )
+    assert in_sum(leads, NAMES).replace("\u00a0", " ") == (
+        "Meaning of 2 constructions: adds a part in 1, Toy (30 % of the control); cannot be told (too few frames) in "
+        "1, Other (30 % of the control). Form of 1 construction: above the best baseline in 1, Toy."
     )
 
 
-def test_several_models_have_one_heading_that_names_the_ones_that_know_the_most():
-    leads = [found(), found("too_wide", "other"), found("does_not", model="n"), found("above_chance", question="form")]
+def test_what_is_drawn_of_a_contrast_is_what_is_tested():
+    mark = mark_of(found(), "Toy", "meaning")
+    assert mark.others == pytest.approx({"neutral": 0.25, "rival_near": 0.55})
+    assert mark.rate.value == pytest.approx(0.85)
+    assert (mark.rate.low > mark.others["rival_near"]) == (EFFECTS.adds.low > 0)
+    fails = mark_of(found("fails_control", effects=EFFECTS._replace(control=nats(0.01))), "Toy", "meaning")
+    assert np.isnan(fails.rate.value)
+    [axes] = dots([mark, fails._replace(row="Other")]).axes
+    assert {"the control is failed"} <= {text.get_text() for text in axes.texts}
+    drawn = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "|"]
+    assert drawn == pytest.approx([0.25, 0.55])
+
+
+def test_several_models_have_one_heading_that_names_the_ones_that_take_the_most():
+    leads = [
+        found(),
+        found("too_few", "other"),
+        found("adds_nothing", model="n"),
+        found("above_chance", question="form"),
+    ]
     assert headline_of_several(leads, str.upper) == (
-        "Of 2 models M knows the meaning of the most constructions (1 of 2), and none knows the form of any of 1."
+        "Of 2 models M takes something from the most constructions (1 of 2), and none recognises any of 1 forms."
     )
     tied = headline_of_several([found(), found(model="n")], str)
-    assert tied == "Of 2 models m and n know the meaning of the most constructions (1 of 1)."
+    assert tied == "Of 2 models m and n take something from the most constructions (1 of 1)."
 
 
 def test_of_several_models_the_picture_is_a_matrix_with_a_dash_where_one_was_not_asked():
-    leads = [found(), found("too_wide", "other"), found("does_not", model="n"), found(question="form", model="n")]
+    leads = [found(), found("too_few", "other"), found("adds_nothing", model="n")]
+    leads.append(found("above_chance", question="form", model="n", effects=None))
     for narrow, names in ((False, ["Toy", "Other"]), (True, ["Toy"])):
         form, meaning = overview(leads, NAMES, narrow=narrow).axes
         assert [form.get_title(loc="left"), meaning.get_title(loc="left")] == ["form", "meaning"]
         assert [label.get_text() for label in meaning.get_xticklabels()] == ["m", "n"]
         assert [label.get_text() for label in form.get_yticklabels()] == names
-        assert [one.get_text() for one in meaning.texts] == ["98", "98", "98", "–"]
+        assert [one.get_text() for one in meaning.texts] == ["30", "30", "30", "–"]
 
 
 def test_the_picture_of_a_model_has_a_row_a_construction_and_a_panel_a_question():
-    leads = [found(), found("too_wide", "other")]
+    leads = [found(), found("too_few", "other")]
     figure = overview(leads, NAMES, link=lambda one: f"{one.construction}.html")
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["meaning"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["Toy", "Other"]
@@ -106,7 +142,7 @@ def test_the_picture_of_a_model_has_a_row_a_construction_and_a_panel_a_question(
 
 
 def test_a_picture_of_a_page_takes_its_colours_and_has_no_ids_that_another_has():
-    leads = [found(), found("above_baseline", question="form")]
+    leads = [found("adds_most"), found("above_baseline", question="form", effects=None)]
     wide, narrow = (as_svg(overview(leads, NAMES, narrow=narrow), of_page=True) for narrow in (False, True))
     assert "var(--good)" in wide
     assert "#00694b" not in wide
@@ -124,7 +160,7 @@ def test_rates_of_a_table_are_drawn_in_a_notebook_and_an_unknown_model_is_told()
     rates = pd.read_csv(ROOT / "results/evaluate_pairs/rates.csv")
     few = rates[rates["construction"].isin(["let-alone", "let-alone-form"])]
     picture = cxprobe.overview(few, models=["smollm2-135m"], folder=ROOT / "constructions")
-    assert picture.said.startswith("smollm2-135m knows the meaning of ")
+    assert picture.said.startswith("smollm2-135m. ")
     assert picture._repr_svg_() == picture.svg
     with pytest.raises(DataError, match="no rate with a verdict is about gpt9"):
         cxprobe.overview(few, models=["gpt9"], folder=ROOT / "constructions")

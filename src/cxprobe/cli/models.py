@@ -275,14 +275,14 @@ def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: Te
         say(result.by(*by))
 
 
-_HEAD = ("construction", "form", "best baseline", "meaning", "less", "control")
+_HEAD = ("construction", "form", "best baseline", "meaning", "adds", "control")
 
 
 def _print_model(rates: "pd.DataFrame", model: str, are_all: bool, stream: TextIO) -> None:
     """Print the rates of constructions of a model."""
     from cxprobe.results.findings import estimate_of
     from cxprobe.results.rates import divided_by
-    from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
+    from cxprobe.results.verdict import ADDS, BESIDE_CONTROL, VERDICTS
     from cxprobe.results.words import with_interval
 
     undivided = divided_by(rates), divided_by(rates, "condition")
@@ -300,7 +300,7 @@ def _print_model(rates: "pd.DataFrame", model: str, are_all: bool, stream: TextI
             cells[0] = f"{with_interval(estimate_of(form))} {VERDICTS[form['verdict']].sign if are_all else ''}"
             cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
         if meaning := at.get((model, name, "construction", "contrast")):
-            less = at[model, name, f"less_{meaning['baseline']}", "contrast"]
+            less = at[model, name, ADDS, "contrast"]
             contrasts = [estimate_of(row) for row in (meaning, less, at[model, name, "control", "contrast"])]
             nats = [with_interval(one, digits=".2f", factor=1) for one in contrasts]
             cells[2:] = [re.sub(r"\b0\.", ".", one) for one in nats]
@@ -312,7 +312,7 @@ def _print_model(rates: "pd.DataFrame", model: str, are_all: bool, stream: TextI
         lines.append((name, *cells))
     print(f"{model}:", file=stream)
     print_table(lines, texts=len(_HEAD), stream=stream)
-    said = f"the intervals of meaning, less and control are above 0 in: {', '.join(above) or 'none'}\n"
+    said = f"the intervals of meaning, adds and control are above 0 in: {', '.join(above) or 'none'}\n"
     print(f"{model}: {said}", file=stream, flush=True)
 
 
@@ -360,7 +360,7 @@ def _print_legend(rates: "pd.DataFrame", are_all: bool, stream: TextIO) -> None:
         f"\nform: % of {pairs} pairs that are right, chance 50 [95 % interval]",
         *[f"  {known}; corrected over all constructions"] * are_all,
         f"meaning: nats toward what the construction means, preferences cancelled, {asked} frames",
-        "less: meaning less that of a neutral sentence, or of the same words without the construction: the nearer",
+        "adds: meaning less that of the nearest of a neutral sentence and the rivals, without the construction",
         "control: the same where the meaning is said in plain words",
         sep="\n",
         file=stream,

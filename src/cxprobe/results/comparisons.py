@@ -15,8 +15,8 @@ from cxprobe.models.params import Member, Series, checkpoints_of, control_fault,
 from cxprobe.results.params import Families
 from cxprobe.results.rates import ALL, Facet, columns_of
 from cxprobe.results.schema import OF_DIFFERENCE, facet_columns
-from cxprobe.results.verdict import CONDITION, p_above_zero
-from cxprobe.stats import UNIT, Estimate, PairedDifference, cluster_columns, compare_shared, holm, mean_by
+from cxprobe.results.verdict import CONDITION, is_rival
+from cxprobe.stats import UNIT, Estimate, Mean, PairedDifference, cluster_columns, compare_shared, holm, mean_by
 
 MODELS, BEST_BASELINE, RANDOM_WEIGHTS, NEIGHBOUR = "models", "best baseline", "random weights", "neighbour"
 MOST_PAIRED = 8  # models of which every two are tested; of more, those that report.tested.models names
@@ -216,14 +216,17 @@ def compare_contrasts(responses: pd.DataFrame, members: Sequence[Member], series
     kept = responses[(responses["measure"] == "contrast") & (responses["construction"] != ALL)]
     present = [name for name in kept["model"].unique() if name not in known or known[name].state == "trained"]
     real = [name for name in present if name not in earlier]
-    asked = kept[kept[CONDITION].isin(["construction", "less_neutral", "less_rival"])]
+    contexts = [
+        name for name in kept[CONDITION].unique() if is_rival(name.removeprefix("less_")) and name.startswith("less_")
+    ]
+    asked = kept[kept[CONDITION].isin(["construction", *contexts])]
     frames = asked.pivot_table("value", [*GROUP, CONDITION, UNIT], "model", observed=True, sort=False)
     tables = [pd.DataFrame(columns=[*GROUP, CONDITION, *COMPARISON])]
     for first, second in combinations(real, 2):
         differences = (frames[first] - frames[second]).dropna().rename("difference").reset_index()
         table = mean_by(differences, "difference", UNIT, [*GROUP, CONDITION])
         numbers = zip(table["difference"].abs(), table["low"], table["high"], table["n"], strict=True)
-        table["p"] = [p_above_zero(Estimate(*row)) for row in numbers]
+        table["p"] = [2 * Mean.of(Estimate(*row)).p_above() for row in numbers]
         signs = np.sign(table["difference"]).groupby(table["construction"])
         agree = signs.transform("nunique") == 1
         largest = table.groupby("construction")["p"].transform("max").where(agree, 1.0)

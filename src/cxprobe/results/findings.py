@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from math import nan
 from typing import Any, Literal, NamedTuple, cast
 
 import pandas as pd
@@ -11,8 +12,8 @@ from cxprobe.models.params import Member, earlier_checkpoints, series_of
 from cxprobe.results.params import TaskParams, task_members
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import facet_columns
-from cxprobe.results.verdict import CONDITION, EVERY_VERDICT, Verdict, effects_of, frames_needed
-from cxprobe.stats import Estimate
+from cxprobe.results.verdict import CONDITION, EVERY_VERDICT, Effects, Verdict, effects_of
+from cxprobe.stats import Estimate, Mean
 
 Question = Literal["form", "meaning", "words", "used"]
 QUESTIONS: Mapping[Question, str] = {
@@ -40,9 +41,7 @@ class Finding:
         construction: Its folder; the row may name a kind of items of the construction.
         way: The kind of items, such as "minimal pairs".
         baseline: None if none ran.
-        conditions: Of a contrast: condition -> its rate; else empty.
-        needed: Of a contrast that is too wide to decide: how many frames would show that it is like the neutral
-            condition; else 0.
+        effects: Of a contrast: what a verdict tests, in nats; else None.
         headline: Whether it stands on the first page.
     """
 
@@ -50,8 +49,7 @@ class Finding:
     construction: str
     way: str
     baseline: Baseline | None
-    conditions: Mapping[str, Estimate] = field(default_factory=dict)
-    needed: int = 0
+    effects: Effects | None = None
     headline: bool = True
 
     @property
@@ -87,7 +85,7 @@ class Finding:
     @property
     def unit(self) -> str:
         """What is counted."""
-        return "frames" if self.conditions else "items"
+        return "frames" if self.effects else "items"
 
 
 @dataclass(frozen=True)
@@ -157,26 +155,27 @@ def findings_in(rates: pd.DataFrame, construction_of: Callable[[str], str]) -> I
     rows = rates.to_dict("records")
     names = [*PLACE, *facet_columns(rates), "model"]
     every = {tuple(row[name] for name in names): row for row in rows}
-    levels = defaultdict[tuple[str, ...], dict[str, Estimate]](dict)
+    levels = defaultdict[tuple[str, ...], dict[str, Mean]](dict)
     for row in rows:
-        if row.get(CONDITION):
-            levels[row["construction"], row["model"], row["measure"]][row[CONDITION]] = estimate_of(row)
+        if row.get(CONDITION) and not row.get("wording"):
+            levels[row["construction"], row["model"], row["measure"]][row[CONDITION]] = mean_of(row)
     for place, row in every.items():
         if not row["verdict"] or row["question"] not in QUESTIONS or row["construction"] == ALL:
             continue
-        conditions, needed = dict[str, Estimate](), 0
         beside = every.get((*place[:-1], row["baseline"]))
         best = Baseline(row["baseline"], estimate_of(beside)) if beside else None
+        effects = None
         if row.get(CONDITION):
-            conditions = levels[row["construction"], row["model"], row["measure"]]
-            best = Baseline(row["baseline"], conditions[row["baseline"]])
-            # Where the conditions do not decide, which is the only verdict that says how many frames would.
-            too_wide = row["verdict"] == "too_wide"
-            effects = effects_of(levels[row["construction"], row["model"], "contrast"]) if too_wide else None
-            needed = frames_needed(effects) if effects else 0
+            effects = effects_of(levels[row["construction"], row["model"], "contrast"])
+            best = Baseline(row["baseline"], levels[row["construction"], row["model"], row["measure"]][row["baseline"]])
         named = {str(name): value for name, value in row.items()}
         folder = construction_of(row["construction"])
-        yield Finding(named, folder, row["source"], best, conditions, needed, row["decides"])
+        yield Finding(named, folder, row["source"], best, effects, row["decides"])
+
+
+def mean_of(row: Mapping[Any, Any], value: str = "value") -> Mean:
+    """Return a mean of a row with its degrees of freedom, n - 1 where the row does not say; see `estimate_of`."""
+    return Mean.of(estimate_of(row, value), float(row.get("freedom", nan)))
 
 
 def lead_findings(findings: Sequence[Finding], models: Sequence[str]) -> list[Finding]:
@@ -190,7 +189,7 @@ def lead_findings(findings: Sequence[Finding], models: Sequence[str]) -> list[Fi
         models: The models, in the order in which they are shown.
     """
     first: dict[tuple[str, str, str], Finding] = {}
-    for one in sorted(findings, key=lambda one: not one.conditions):
+    for one in sorted(findings, key=lambda one: not one.effects):
         if one.headline and one.model in models and one.row["verdict"] != "smoke_test":
             first.setdefault((one.construction, one.question, one.model), one)
     order = {model: number for number, model in enumerate(models)}

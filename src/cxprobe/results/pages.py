@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
 from importlib.metadata import version
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
@@ -21,8 +20,8 @@ from cxprobe.models.params import Llm, Member, ModelSpec, series_of
 from cxprobe.results.comparisons import COMPARISON, MODELS
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, estimate_of, lead_findings
 from cxprobe.results.params import Report
-from cxprobe.results.plots import PANELS, Mark, as_svg, dots, overview, row_names
-from cxprobe.results.sentences import CONDITIONS, by_model, headline, headline_of_several, in_sum, sentence
+from cxprobe.results.plots import PANELS, as_svg, dots, mark_of, overview, row_names
+from cxprobe.results.sentences import by_model, headline, headline_of_several, in_sum, sentence
 from cxprobe.results.task import PageTable, ReportInputs
 from cxprobe.results.verdict import BESIDE_CONTROL, CONDITION, VERDICTS
 from cxprobe.results.words import in_full, percent, with_interval
@@ -219,7 +218,6 @@ def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
         "MLFLOW": server,
         "MLFLOW_COMMAND": MLFLOW_COMMAND,
         "names": {slug: files.construction.name for slug, files in inputs.constructions.items()},
-        "CONDITIONS": CONDITIONS,
         "run_of": lambda finding: runs_in_mlflow(finding, experiments, server),
         "mocks": models.mocks,
         "baseline": models.baseline,
@@ -232,14 +230,10 @@ def _construction(
     slug: str, findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels
 ) -> dict[str, object]:
     files, tasks = inputs.constructions[slug], inputs.tasks
-    first = sorted(findings, key=lambda one: not one.conditions)  # contrasts first
+    first = sorted(findings, key=lambda one: not one.effects)  # contrasts first
     shown = models.shown or models.under_methods
-    contrasts = [one for one in lead_findings(findings, shown) if one.conditions]
-    marks = []
-    for one, (name, called) in product(contrasts, CONDITIONS.items()):
-        if name in one.conditions:
-            style = one.verdict.style if name == "construction" else None
-            marks.append(Mark(called, models.label(one.model), one.conditions[name], one.row["chance"], style))
+    contrasts = [one for one in lead_findings(findings, shown) if one.effects]
+    marks = [mark_of(one, models.label(one.model), "meaning") for one in contrasts]
     rated = list(tasks[contrasts[0].task].examples_beside(contrasts[0], inputs)) if contrasts else []
     return {
         "about": files.construction,

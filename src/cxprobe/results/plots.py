@@ -7,8 +7,9 @@ show it. Every row or panel says how many items its rates are of.
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple
 from io import StringIO
-from math import ceil
+from math import ceil, isfinite, nan
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -25,16 +26,16 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from cxprobe.constructions.construction import Construction
 from cxprobe.results.comparisons import BEST_BASELINE
 from cxprobe.results.findings import Finding, Question, estimate_of
-from cxprobe.results.verdict import Style
+from cxprobe.results.verdict import Style, share_of_control
 from cxprobe.stats import Estimate
 
 PANELS: Mapping[Question, str] = {"form": "form", "meaning": "meaning", "words": "prompts", "used": "use"}
 TEXT, SOFT, LINE, BAND = "#1b1f24", "#59616b", "#d5dae0", "#c9ced5"
 # Style of a verdict -> its colour, its mark, whether this is filled, and what it says; marks differ without colour.
 _MARKS: Mapping[Style, tuple[str, str, bool, str]] = {
-    "found": ("#00694b", "^", True, "knows"),
-    "explained": ("#8a4300", "D", True, "right, perhaps without the construction"),
-    "absent": ("#9b1c31", "o", False, "does not"),
+    "found": ("#00694b", "^", True, "adds most; or above the best baseline"),
+    "explained": ("#8a4300", "D", True, "adds a part; or right, perhaps without the construction"),
+    "absent": ("#9b1c31", "o", False, "adds nothing; or not above chance"),
     "undecided": (SOFT, "$?$", True, "undecided: too few items, or fails the control"),
 }
 _WITHOUT_VERDICT = (TEXT, ".", True, "")
@@ -74,6 +75,9 @@ class Mark(NamedTuple):
         baseline: The interval that is drawn as a band.
         control: The rate that is drawn as a tick.
         link: Where a click leads; "" for nowhere.
+        others: Where the scale is the control: condition -> the contrast in it as a share of the control. Then the rate
+            is that of the construction, and its interval that of what it adds to the nearest of these. Empty where a
+            control is failed, and there is no rate: NaN.
         kind: What has a colour and a marker, such as the model, where marks stand beside each other in a row; then
             the style has none.
     """
@@ -87,6 +91,7 @@ class Mark(NamedTuple):
     control: Estimate | None = None
     link: str = ""
     kind: str = ""
+    others: Mapping[str, float] | None = None
 
 
 class Picture(NamedTuple):
@@ -132,10 +137,8 @@ def overview(
         return matrix(findings, {name: names[name].split("\n")[0] for name in order}, labels, link, stacked=narrow)
     marks = []
     for question, called in PANELS.items():
-        for one in (one for one in findings if one.question == question):
-            baseline, style = one.baseline.rate if one.baseline else None, one.verdict.style
-            beside = (one.rate, one.row["chance"], style, baseline, one.control, link(one))
-            marks.append(Mark(names[one.construction], called, *beside))
+        asked = [one for one in findings if one.question == question]
+        marks += [mark_of(one, names[one.construction], called, link(one)) for one in asked]
     rows = [names[name] for name in order]
     if not narrow:
         return dots(marks, [rows])
@@ -149,6 +152,28 @@ def overview(
     return dots(marks, [block for block in blocks if block], stacked=True)
 
 
+def mark_of(finding: Finding, row: str, panel: str, link: str = "") -> Mark:
+    """Return the mark of a finding: a rate, or the effects of a contrast as shares of the control.
+
+    Args:
+        finding: The finding.
+        row: The name of the row.
+        panel: The name of the panel.
+        link: Where a click leads.
+    """
+    effects, style = finding.effects, finding.verdict.style
+    if effects is None:
+        best = finding.baseline.rate if finding.baseline else None
+        return Mark(row, panel, finding.rate, finding.row["chance"], style, best, finding.control, link)
+    n, control = effects.adds.n, effects.control
+    if not effects.passes_control:
+        return Mark(row, panel, Estimate(nan, nan, nan, n), 0.0, style, link=link, others={})
+    others = {name: rival.value / control.value for name, rival in effects.rivals.items()}
+    adds, nearest = share_of_control(effects.adds, control), others[effects.nearest]
+    rate = Estimate(nearest + adds.value, nearest + adds.low, nearest + adds.high, n)
+    return Mark(row, panel, rate, 0.0, style, control=Estimate(1.0, 1.0, 1.0, n), link=link, others=others)
+
+
 def matrix(
     findings: Sequence[Finding],
     names: Mapping[str, str],
@@ -159,8 +184,9 @@ def matrix(
 ) -> Figure:
     """Draw findings of several models: a row a construction, a block a question, in it a column a model.
 
-    A cell has the rate in percent, on a ground that is the darker the further it is above chance, and the mark of the
-    verdict; a dash says that the model was not asked.
+    A cell has the rate in percent, or what the construction adds in percent of the control, if this is passed; a ground
+    that is the darker the further it is above chance or 0; and the mark of the verdict. A dash says that the
+    model was not asked.
 
     Args:
         findings: At most one of a construction, question and model.
@@ -201,13 +227,18 @@ def matrix(
                         axes.text(column, line, "–", color=SOFT, ha="center", va="center")
                         continue
                     colour, shape, is_filled, _ = _MARKS[one.verdict.style]
-                    above = max(0.0, (one.rate.value - one.row["chance"]) / (1 - one.row["chance"]))
+                    share, above = one.rate.value, (one.rate.value - one.row["chance"]) / (1 - one.row["chance"])
+                    if one.effects:
+                        passes, control = one.effects.passes_control, one.effects.control
+                        share = above = one.effects.adds.value / control.value if passes else nan
                     ground = Rectangle((column - 0.48, line - 0.46), 0.96, 0.92, color=colour, linewidth=0)
-                    ground.set_alpha(0.05 + 0.3 * above)
+                    ground.set_alpha(0.05 + 0.3 * min(max(0.0, above), 1.0) if isfinite(above) else 0.05)
                     axes.add_patch(ground)
                     face = colour if is_filled else "white"
                     axes.plot(column - 0.27, line, marker=shape, color=colour, markerfacecolor=face, markersize=6)
-                    told = axes.text(column - 0.05, line, f"{100 * one.rate.value:.0f}", va="center", fontsize=10)
+                    told = axes.text(
+                        column - 0.05, line, f"{100 * share:z.0f}" if isfinite(share) else "", va="center", fontsize=10
+                    )
                     told.set_url(link(one) or None)
             top -= heights[number] if stacked else 0
         figure.legend(handles=key, loc="upper left", frameon=False, fontsize=9, labelcolor=TEXT)
@@ -300,14 +331,21 @@ def dots(
 def _draw_panel(
     axes: Axes, panel: str, rows: Sequence[str], marks: Sequence[Mark], kinds: Sequence[str], *, has_names: bool
 ) -> None:
-    axes.set(xlim=(-0.06, 1.06), ylim=(len(rows) - 0.5, -0.5), xticks=(0, 0.5, 1))
+    of_control = any(mark.others is not None for mark in marks)
+    numbers = [x for mark in marks for x in (*astuple(mark.rate)[:3], *(mark.others or {}).values()) if isfinite(x)]
+    start, end = (min([-0.2, *numbers]), max([1.2, *numbers])) if of_control else (0.0, 1.0)
+
+    def at(share: float) -> float:
+        return start + share * (end - start)
+
+    axes.set(xlim=(at(-0.06), at(1.06)), ylim=(len(rows) - 0.5, -0.5), xticks=(0, 1) if of_control else (0, 0.5, 1))
     axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
     axes.tick_params(length=0)
     axes.set_title(panel, fontsize=11, fontweight="bold", loc="left")
     axes.spines[["top", "right", "left", "bottom"]].set_visible(False)
     axes.patch.set_visible(False)
-    axes.hlines([number + 0.5 for number in range(-1, len(rows))], -0.06, 1.06, color=LINE, linewidth=0.6)
-    axes.text(1.08, -0.75, "n", color=SOFT, fontsize=8)
+    axes.hlines([number + 0.5 for number in range(-1, len(rows))], at(-0.06), at(1.06), color=LINE, linewidth=0.6)
+    axes.text(at(1.08), -0.75, "n", color=SOFT, fontsize=8)
     axes.set_yticks(range(len(rows)), [row.split("\n")[0] if has_names else "" for row in rows])
     links = {mark.row: mark.link for mark in marks}
     for number, (label, row) in enumerate(zip(axes.get_yticklabels(), rows, strict=True)):
@@ -316,9 +354,9 @@ def _draw_panel(
             label.set_url(links[row])
         if has_names and "\n" in row:
             label.set_verticalalignment("bottom")
-            axes.text(-0.09, number + 0.08, row.split("\n")[1], color=SOFT, fontsize=8, ha="right", va="top")
+            axes.text(at(-0.09), number + 0.08, row.split("\n")[1], color=SOFT, fontsize=8, ha="right", va="top")
     for number in {*range(len(rows))} - {rows.index(mark.row) for mark in marks}:
-        axes.text(0.5, number, "not tested", color=SOFT, fontsize=8, ha="center", va="center")
+        axes.text(at(0.5), number, "not tested", color=SOFT, fontsize=8, ha="center", va="center")
     offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(kinds)) if len(kinds) > 1 else [0.0]
     sizes: dict[str, set[int]] = {}
     for mark in marks:
@@ -334,9 +372,15 @@ def _draw_panel(
             axes.vlines(mark.chance, middle - 0.5, middle + 0.5, color=SOFT, linestyle=":", linewidth=1)
         if mark.control:
             axes.vlines(mark.control.value, y - 0.45, y + 0.45, color=TEXT, linewidth=1.6)
-        axes.hlines(y, rate.low, rate.high, color=look["color"], linewidth=2)
         if of_row:
-            axes.text(1.08, middle, _span(of_row), color=SOFT, fontsize=8, va="center")
+            axes.text(at(1.08), middle, _span(of_row), color=SOFT, fontsize=8, va="center")
+        if not isfinite(rate.value):
+            said = axes.text(at(0.5), middle, "the control is failed", color=SOFT, fontsize=8, ha="center", va="center")
+            said.set_url(mark.link or None)
+            continue
+        axes.hlines(y, *np.clip((rate.low, rate.high), start, end), color=look["color"], linewidth=2)
+        for other in (mark.others or {}).values():
+            axes.plot(other, y, color=TEXT, marker="|", markersize=7, zorder=4)
         if mark.style == "undecided":
             around: Any = {"marker": "o", "markerfacecolor": "white", "markersize": 11}
             axes.plot(rate.value, y, color=look["color"], zorder=5, clip_on=False, **around)
@@ -365,6 +409,10 @@ def _key_of(marks: Sequence[Mark], kinds: Sequence[str]) -> list[Artist]:
     ranked = [*kinds, *(words for *_, words in _MARKS.values())]
     key: list[Artist] = [Line2D([], [], linestyle="", label=one, **looks[one]) for one in ranked if one in looks]
     key.append(Line2D([], [], color=TEXT, linewidth=2, label="95 % interval of the rate"))
+    if any(mark.others for mark in marks):
+        key[-1].set_label("95 % interval of the rate; of what the construction adds to the nearest rival")
+        said = "the neutral sentence and rivals, in percent of the control"
+        key.append(Line2D([], [], color=TEXT, marker="|", markersize=7, linestyle="", label=said))
     if any(mark.control for mark in marks):
         said = "control: plain words that say the same"
         key.append(Line2D([], [], color=TEXT, marker="|", markersize=11, linestyle="", label=said))

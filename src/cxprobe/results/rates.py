@@ -34,6 +34,7 @@ class Facet:
         compared: A condition on the responses by which models are compared, such as ``where``; "" for all of them.
         family: Columns of the responses whose values make families of tests of their own.
         of_baselines: Whether the table of baselines has its rates, in the place of those of facets with verdicts.
+        over_words: Whether intervals of means are also over the words that units share, see `cxprobe.stats.mean_by`.
         in_git: Whether rates.csv, which git keeps, has its rates; rates.parquet has all.
     """
 
@@ -47,6 +48,7 @@ class Facet:
     compared: str = ""
     family: Sequence[str] = ()
     of_baselines: bool = False
+    over_words: bool = False
     in_git: bool = True
 
     def divide(self, responses: pd.DataFrame) -> pd.DataFrame:
@@ -112,7 +114,7 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
             tables.append(_with_chance(of_facet, shares, by, facet))
         if not is_share.all():
             others = divided[~is_share].reset_index(drop=True)
-            means = mean_by(others, "value", UNIT, by).assign(ties=0)
+            means = mean_by(others, "value", UNIT, by, over_words=facet.over_words).assign(ties=0)
             tables.append(_with_chance(means, others, by, facet))
     rates = pd.concat(tables, ignore_index=True)
     every = columns_of(facets)

@@ -115,7 +115,7 @@ values together.
 """
 
 HAS_VERDICT = "has_verdict"
-HINTS = (HAS_VERDICT, "prefers", "passes_control")
+HINTS = (HAS_VERDICT, "prefers", "passes_control", "freedom")
 """Columns of rates on their way to verdicts, see `cxprobe.results.verdict.with_verdicts`."""
 _TEXTS = ("task", "model", "construction", "source", "item", "measure", "gold", "chosen", "baseline", "question")
 OF_DIFFERENCE = ["difference", "diff_low", "diff_high", "p_adjusted", "detectable"]

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cxprobe.constructions.construction import Construction
 from cxprobe.results.findings import Finding, Question
-from cxprobe.results.verdict import Style
-from cxprobe.results.words import percent, share
+from cxprobe.results.verdict import SIGNS, frames_needed, share_of_control
+from cxprobe.results.words import PERCENT, percent, share, with_interval
 
 # {s} is the ending of the third person.
 _CLAUSES: Mapping[Question, str] = {
@@ -14,22 +14,7 @@ _CLAUSES: Mapping[Question, str] = {
     "words": "say{s} what follows from {name}",
     "used": "use{s} what can be read of {name} in its vectors",
 }
-_FOUND: Mapping[Question, str] = {
-    "meaning": "It knows the meaning of",
-    "form": "It knows the form of",
-    "words": "In answers to prompts, it says what follows from",
-    "used": "It uses what can be read in its vectors of",
-}
-_NOT_FOUND: Mapping[Style, str] = {
-    "explained": "It is right, perhaps without the construction, in {}",
-    "absent": "It does not know {}",
-    "undecided": "The data do not decide on {}",
-}
-_OTHERS: Mapping[Style, str] = {
-    "explained": "{} more right, perhaps without it",
-    "absent": "{} not known",
-    "undecided": "{} undecided",
-}
+_ASKED: Mapping[Question, str] = {"meaning": "Meaning", "form": "Form", "words": "Prompts", "used": "Use"}
 CONDITIONS: Mapping[str, str] = {
     "construction": "after the construction",
     "control": "after plain words that say the same",
@@ -40,11 +25,16 @@ CONDITIONS: Mapping[str, str] = {
 """Condition of a contrast -> it in words."""
 
 
+def condition_in_words(condition: str) -> str:
+    """Return a condition of a contrast in words."""
+    return CONDITIONS.get(condition) or f"after the rival “{condition.removeprefix('rival_')}”"
+
+
 def sentence(finding: Finding, model: str, construction: Construction) -> str:
     """Return the verdict on a finding as a sentence.
 
-    Such as "In 98 % [87, 100] of 40 frames smollm2-135m expects the person before the verb of a ditransitive to be the
-    giver, more than after a neutral sentence (68 %) and after nearly the same words without the construction (22 %)."
+    Such as "smollm2-135m expects the person before the verb of a ditransitive to be the giver: the construction adds
+    0.051 nats [0.033, 0.070], 36 % [23, 49] of the control, to the nearest rival (after the rival “near”)."
 
     Args:
         finding: The finding.
@@ -55,13 +45,18 @@ def sentence(finding: Finding, model: str, construction: Construction) -> str:
     clause, expects = _CLAUSES[finding.question], construction.expects or f"what {name} means"
     does, do = (clause.format(s=ending, name=name, expects=expects) for ending in ("s", ""))
     best = finding.baseline
-    baseline = ""
+    baseline, effects = "", finding.effects
     if best:
-        called = CONDITIONS[best.name] if best.name in finding.conditions else f"the best baseline, {best.name}"
+        called = condition_in_words(best.name) if effects else f"the best baseline, {best.name}"
         baseline = f"{called} ({percent(best.rate.value)})"
-    others = [other for other in ("neutral", "rival") if other in finding.conditions]
-    beyond = " and ".join(f"{CONDITIONS[other]} ({percent(finding.conditions[other].value)})" for other in others)
-    needed, rate = finding.needed, share(finding.rate, finding.unit)
+    rate, needed = share(finding.rate, finding.unit), 0
+    adds = f"some of {rate}"
+    if effects:
+        adds = f"{with_interval(effects.adds, '{} nats [{}, {}]', digits='.3f', factor=1)} in {effects.adds.n} frames"
+        if effects.passes_control:
+            adds += f", {with_interval(share_of_control(effects.adds, effects.control), PERCENT)} of the control,"
+        adds += f" to what is there {condition_in_words(effects.nearest)}"
+        needed = frames_needed(effects)
     return finding.verdict.sentence.format(
         model=model,
         does=does,
@@ -70,7 +65,7 @@ def sentence(finding: Finding, model: str, construction: Construction) -> str:
         Rate=f"In {rate}",
         chance=percent(finding.row["chance"]),
         baseline=baseline,
-        beyond=beyond or baseline,
+        adds=adds,
         control=f"in {share(finding.control, finding.unit)}" if finding.control else "",
         needed=f"; some {needed:,} frames would settle it" if needed > finding.rate.n else "",
     )
@@ -82,62 +77,63 @@ def by_model(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
     return {model: [one for one in findings if one.model == model] for model in models}
 
 
-def in_sum(findings: Sequence[Finding], names: Mapping[str, str]) -> str:
-    """Return what the first page says of one model in a paragraph: for each question of which construction what holds.
+def in_sum(findings: Sequence[Finding], names: Mapping[str, str] | None = None) -> str:
+    """Return what the first page says of one model in a paragraph: of each question, where what holds.
 
     Args:
         findings: What `cxprobe.results.findings.lead_findings` returns of one model.
-        names: Construction -> its name for people.
+        names: Construction -> its name for people; None for numbers alone.
     """
     said = []
-    for question, knows in _FOUND.items():
+    for question, asked in _ASKED.items():
+        verdicts: dict[str, list[str]] = {}
         of_question = [one for one in findings if one.question == question]
-        asked = f"{len(of_question)} construction{'s' * (len(of_question) > 1)}"
-        for style, words in {"found": f"{knows} {{}} of {asked}", **_NOT_FOUND}.items():
-            if named := [names[one.construction] for one in of_question if one.verdict.style == style]:
-                said.append(f"{words.format(len(named))}: {'; '.join(named)}.")
-            elif of_question and style == "found":
-                said.append(f"{knows} none of {asked}.")
+        for one in sorted(of_question, key=lambda one: [*SIGNS].index(one.verdict.style)):
+            name = names[one.construction] if names else ""
+            if one.effects and one.effects.passes_control:
+                name += f" ({percent(one.effects.adds.value / one.effects.control.value)} of the control)"
+            verdicts.setdefault(one.verdict.words, []).append(name)
+        parts = [f"{words} in {len(of)}" + (f", {', '.join(of)}" if names else "") for words, of in verdicts.items()]
+        if parts:
+            said.append(
+                f"{asked} of {len(of_question)} construction{'s' * (len(of_question) > 1)}: {'; '.join(parts)}."
+            )
     return " ".join(said)
 
 
 def headline(findings: Sequence[Finding], model: str) -> str:
-    """Return the findings of the first page about one model in one sentence; "" if it has no rate of either.
+    """Return the findings of the first page about one model in a line; "" if it has none of meaning or form.
 
-    Such as "smollm2-135m knows the meaning of 5 of 9 constructions (2 more right, perhaps without it; 2 undecided)
-    and the form of 11 of 12 (1 undecided)."
+    Such as "smollm2-135m. Meaning of 9 constructions: adds most in 1; adds a part in 3; cannot be told (too few frames)
+    in 5. Form of 12 constructions: above the best baseline in 11; not distinguishable from chance in 1."
     """
-    counts: list[str] = []
-    for question in ("meaning", "form"):
-        styles = [one.verdict.style for one in findings if one.question == question]
-        others = [words.format(styles.count(style)) for style, words in _OTHERS.items() if style in styles]
-        if styles:
-            what = "" if counts else f" construction{'s' * (len(styles) > 1)}"
-            beside = f" ({'; '.join(others)})" if others else ""
-            counts.append(f"the {question} of {styles.count('found') or 'none'} of {len(styles)}{what}{beside}")
-    return f"{model} knows {' and '.join(counts)}." if counts else ""
+    said = in_sum([one for one in findings if one.question in ("meaning", "form")])
+    return said and f"{model}. {said}"
 
 
 def headline_of_several(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
-    """Return in one sentence which of several models knows the meaning, and which the form, of the most constructions.
+    """Return in one sentence which of several models has the most constructions that add something, and the most forms.
 
-    Such as "Of 3 models smollm2-135m knows the meaning of the most constructions (3 of 9), and smollm2-135m the form
-    (3 of 10)."
+    Such as "Of 3 models smollm2-135m takes something from the most constructions (5 of 9), and smollm2-135m recognises
+    the most forms (3 of 10)."
 
     Args:
         findings: Those of the first page.
         label: Returns the name of a model for people.
     """
     said, models = list[str](), by_model(findings)
-    for question in ("meaning", "form"):
+    what = {"meaning": "take{} something from the most constructions", "form": "recognise{} the most forms"}
+    for question, most_of in what.items():
         of_it = {slug: [one for one in listed if one.question == question] for slug, listed in models.items()}
-        known = {slug: sum(one.verdict.style == "found" for one in listed) for slug, listed in of_it.items()}
-        most, asked = max(known.values()), max(map(len, of_it.values()))
-        names = " and ".join(label(slug) for slug, number in known.items() if number == most)
+        found = {slug: sum(map(_is_found, listed)) for slug, listed in of_it.items()}
+        most, asked = max(found.values()), max(map(len, of_it.values()))
+        names = " and ".join(label(slug) for slug, number in found.items() if number == most)
         if asked and most:
-            verb = "" if said else f" know{'s' * (' and ' not in names)}"
-            what = f"the {question} of the most constructions" if not said else f"the {question} of the most"
-            said.append(f"{names}{verb} {what} ({most} of {asked})")
+            said.append(f"{names} {most_of.format('s' * (' and ' not in names))} ({most} of {asked})")
         elif asked:
-            said.append(f"none knows the {question} of any of {asked}")
+            said.append(f"none {most_of.format('s').replace('the most', f'any of {asked}')}")
     return f"Of {len(models)} models {', and '.join(said)}." if said else ""
+
+
+def _is_found(finding: Finding) -> bool:
+    return finding.verdict.style == "found" or finding.row["verdict"] == "adds_part"

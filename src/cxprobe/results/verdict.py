@@ -1,11 +1,11 @@
 """Verdicts on rates, by stated rules. No other module decides them; verdict.yaml has what they say.
 
 Those on contrasts say what the conditions of a construction say together. Their questions are about effects in nats,
-each the mean over frames with a 95 % interval by Student's t.
+each the mean over frames with a 95 % interval.
 """
 
 from collections.abc import Mapping, Sequence
-from math import ceil
+from math import ceil, hypot, inf, sqrt
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -16,7 +16,7 @@ from scipy.special import stdtr, stdtrit
 
 from cxprobe.models.params import Member
 from cxprobe.results.schema import HAS_VERDICT, in_columns
-from cxprobe.stats import LEVEL, WIDEST, Estimate, holm
+from cxprobe.stats import LEVEL, WIDEST, Estimate, Mean, holm
 
 Style: TypeAlias = Literal["found", "explained", "absent", "undecided"]
 """What a verdict comes down to: there is knowledge; nothing that needs it; there is none; the data do not decide."""
@@ -24,6 +24,10 @@ Style: TypeAlias = Literal["found", "explained", "absent", "undecided"]
 
 CONDITION = "condition"
 """The facet whose levels are the conditions of a contrast: construction, control, neutral, rival, "less_neutral" ..."""
+ADDS = "adds"
+"""The level of what the construction adds to the nearest rival."""
+CONTROL_OVER_WORDS = "control_over_words"
+"""The level of the control with an interval that counts the words which frames share; the other's is over frames."""
 EQUIVALENCE = 0.2
 """The share of the control's effect within which a difference counts as none."""
 
@@ -118,88 +122,129 @@ class Effects(NamedTuple):
     Attributes:
         construction: The contrast after the sentence with the construction.
         control: After its meaning in plain words.
-        less_neutral: The contrast of the construction less that of the neutral condition, frame by frame.
-        less_rival: Less that of the same words without the construction; None where there is no such condition.
+        rivals: Condition -> the contrast after the neutral sentence, and after each rival.
+        less: Condition -> the contrast of the construction less that of a rival, frame by frame.
     """
 
-    construction: Estimate
-    control: Estimate
-    less_neutral: Estimate
-    less_rival: Estimate | None
+    construction: Mean
+    control: Mean
+    rivals: Mapping[str, Mean]
+    less: Mapping[str, Mean]
+
+    @property
+    def nearest(self) -> str:
+        """The rival after which the contrast is highest: what the construction adds, it adds to this one."""
+        return min(self.less, key=lambda name: self.less[name].value)
+
+    @property
+    def adds(self) -> Mean:
+        """What the construction adds to the nearest rival."""
+        return self.less[self.nearest]
+
+    @property
+    def passes_control(self) -> bool:
+        """Whether the control is above 0."""
+        return self.control.low > SMALLEST_CONTROL
 
 
 def verdicts_on(effects: Sequence[Effects]) -> list[str]:
-    """Return the verdict on each construction of a model, a key of `BESIDE_CONTROL`.
+    """Return the verdict on each construction of a model, a key of `BESIDE_CONTROL`; the first that holds.
 
-    A model *knows* a construction if its contrast is above 0, above the neutral condition and above the rival; the
-    largest of the three p values counts (an intersection-union test), corrected over the constructions by Holm. It
-    answers *without the construction* if its contrast is above 0, and the neutral condition or the rival is above it by
-    less than half of that: most of the effect is there without the construction. It *does not* if the construction
-    differs from the neutral condition by less than `EQUIVALENCE` of the control's effect: the 90 % interval lies within
-    (two one-sided tests at 5 %). None is said unless the control is above `SMALLEST_CONTROL`.
+    fails_control: the control is not above `SMALLEST_CONTROL`. adds_most and adds_part: the contrast of the
+    construction is above 0, and so is its difference from each rival; the largest p value counts (an intersection-union
+    test), corrected over the constructions by Holm. It adds most if each difference is also above half of the
+    contrast. adds_nothing: its difference from some rival is less than `EQUIVALENCE` of the control, at 5 % by
+    Bonferroni over the rivals. too_few: none of these.
 
     Args:
         effects: Those of all constructions of one model.
     """
-    p = [
-        max(p_above_zero(one) for one in (of.construction, of.less_neutral, of.less_rival) if one is not None)
-        for of in effects
-    ]
+    p = [2 * max(one.p_above() for one in (of.construction, *of.less.values())) for of in effects]
     return [_verdict_on(of, corrected) for of, corrected in zip(effects, holm(p), strict=True)]
 
 
 def _verdict_on(effects: Effects, p: float) -> str:
-    if not effects.control.low > SMALLEST_CONTROL:
+    if not effects.passes_control:
         return "fails_control"
     if p < 1 - LEVEL:
-        return "knows"
-    if effects.construction.low > 0 and is_mostly_without(effects):
-        return "without_construction"
-    return "does_not" if is_equivalent(effects) else "too_wide"
+        return "adds_most" if adds_most(effects) else "adds_part"
+    return "adds_nothing" if adds_nothing(effects) else "too_few"
 
 
-def p_above_zero(effect: Estimate) -> float:
-    """Return the two-sided p value of Student's t test against 0 for an effect above it; 1 for one that is not."""
-    error = _error_of(effect)
-    if not effect.value > 0 or error == 0:
-        return float(not effect.value > 0)
-    return float(2 * stdtr(effect.n - 1, -effect.value / error))
+def adds_most(effects: Effects) -> bool:
+    """Return whether what the construction adds to each rival is above half of its contrast: 95 % intervals.
+
+    That is the contrast of the construction c less twice that of the rival r. The variance of c / 2 - r follows from
+    those of c, r and c - r; that of c - r counts if it is larger.
+    """
+    of = effects.construction
+    for name, less in effects.less.items():
+        variance = less.error**2 / 2 - of.error**2 / 4 + effects.rivals[name].error ** 2 / 2
+        half = stdtrit(less.freedom, (1 + LEVEL) / 2) * sqrt(max(variance, less.error**2))
+        if less.value - of.value / 2 <= half:
+            return False
+    return True
 
 
-def is_mostly_without(effects: Effects) -> bool:
-    """Return whether more than half of the effect is there in the neutral condition or the rival: 95 % intervals."""
-    differences = [one for one in (effects.less_neutral, effects.less_rival) if one is not None]
-    return min(difference.high for difference in differences) < effects.construction.value / 2
+def adds_nothing(effects: Effects) -> bool:
+    """Return whether what the construction adds to some rival is less than the bound, or below 0."""
+    return min(_above_bound(less, effects.control) for less in effects.less.values()) * len(effects.less) < 1 - LEVEL
 
 
-def is_equivalent(effects: Effects) -> bool:
-    """Return whether the construction and the neutral condition differ by less than the bound."""
-    difference = effects.less_neutral
-    half = stdtrit(difference.n - 1, LEVEL) * _error_of(difference)
-    return bool(abs(difference.value) + half < EQUIVALENCE * effects.control.value)
+def _above_bound(less: Mean, control: Mean) -> float:
+    """Return the p value of a difference that is the bound or more; both are taken to be independent."""
+    error = hypot(less.error, EQUIVALENCE * control.error)
+    return float(stdtr(less.freedom, (less.value - EQUIVALENCE * control.value) / error)) if error else 1.0
+
+
+def share_of_control(effect: Mean, control: Mean) -> Estimate:
+    """Return an effect as a share of the control's, with its 95 % interval.
+
+    Args:
+        effect: In nats.
+        control: In nats, above 0; taken to be independent of the effect.
+
+    Source:
+        Fieller 1954.
+    """
+    t = stdtrit(effect.freedom, (1 + LEVEL) / 2)
+    ratio, g = effect.value / control.value, (t * control.error / control.value) ** 2
+    half = t / control.value * sqrt(effect.error**2 * max(1 - g, 0.0) + (ratio * control.error) ** 2)
+    return (
+        Estimate(ratio, (ratio - half) / (1 - g), (ratio + half) / (1 - g), effect.n)
+        if g < 1
+        else Estimate(ratio, -inf, inf, effect.n)
+    )
 
 
 def frames_needed(effects: Effects) -> int:
-    """Return with how many frames a construction that is like the neutral condition would be found equivalent.
+    """Return with how many frames the difference that was found would decide, if it and the spread stay.
 
-    The spread over frames is taken to stay, and the difference to be 0.
+    It is shown to be above 0, or to be less than the bound, whichever needs fewer frames.
     """
-    difference, bound = effects.less_neutral, EQUIVALENCE * effects.control.value
-    spread = _error_of(difference) * np.sqrt(difference.n)
-    needed = ((stdtrit(difference.n - 1, LEVEL) + 1) * spread / bound) ** 2
-    return ceil(float(needed))
-
-
-def _error_of(effect: Estimate) -> float:
-    return float((effect.high - effect.low) / 2 / stdtrit(effect.n - 1, (1 + LEVEL) / 2))
+    adds, bound = effects.adds, EQUIVALENCE * effects.control.value
+    gap = max(adds.value, bound - adds.value)
+    spread = adds.error * np.sqrt(adds.n)
+    return ceil(float(((stdtrit(adds.freedom, (1 + LEVEL) / 2) + 1) * spread / gap) ** 2))
 
 
 def effects_of(levels: Mapping[str, Estimate]) -> Effects | None:
     """Return the effects among the rates of one model and construction by condition; None if one is missing.
 
     Args:
-        levels: Condition, or "less_" and a condition -> its contrast.
+        levels: Condition, or "less_" and a condition -> its contrast. "control_over_words" is the control with the
+            interval that counts, if it is there.
     """
-    if not {"construction", "control", "less_neutral"} <= levels.keys():
+    means = {name: one if isinstance(one, Mean) else Mean.of(one) for name, one in levels.items()}
+    rivals = [name for name in means if is_rival(name) and f"less_{name}" in means]
+    if not {"construction", "control"} <= means.keys() or "neutral" not in rivals:
         return None
-    return Effects(levels["construction"], levels["control"], levels["less_neutral"], levels.get("less_rival"))
+    control = means.get(CONTROL_OVER_WORDS, means["control"])
+    return Effects(
+        means["construction"], control, *({name: means[f"{of}{name}"] for name in rivals} for of in ("", "less_"))
+    )
+
+
+def is_rival(condition: str) -> bool:
+    """Return whether a condition is the neutral one or a rival."""
+    return condition in ("neutral", "rival") or condition.startswith("rival_")

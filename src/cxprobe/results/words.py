@@ -26,7 +26,7 @@ def with_interval(rate: Estimate, pattern: str = "{} [{}, {}]", *, digits: str =
 
 def percent(rate: float) -> str:
     """Return a rate in [0, 1] as "89 %"."""
-    return f"{100 * rate:.0f}\u00a0%"
+    return f"{100 * rate:z.0f}\u00a0%"
 
 
 def share(rate: Estimate, unit: str) -> str:

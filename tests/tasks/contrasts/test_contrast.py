@@ -68,10 +68,10 @@ def test_the_contrast_of_a_frame_is_the_mean_margin_of_each_condition_and_less_t
             "margin": [1.0, 3.0, 0.5, 9.0, 4.0, -1.0],
         }
     )
-    found = frame_contrasts(margins, ["frame"])
-    assert found.loc["1", ["construction", "control", "less_neutral", "less_rival"]].tolist() == [2.0, 9.0, 1.5, -2.0]
-    assert found.loc["2"].dropna().to_dict() == {"construction": -1.0}
-    assert "less_control" not in found
+    found = frame_contrasts(margins, ["frame"]).set_index(["frame", "condition"])["value"]
+    expected = {"construction": 2.0, "control": 9.0, "neutral": 0.5, "rival": 4.0, "less_neutral": 1.5}
+    assert found["1"].to_dict() == expected | {"less_rival": -2.0, "adds": -2.0, "control_over_words": 9.0}
+    assert found["2"].to_dict() == {"construction": -1.0}
 
 
 def test_a_finding_is_the_share_of_frames_above_0_with_the_item():

@@ -1,5 +1,7 @@
 """Contrasts: what is cancelled and what is left, and which files cannot cancel."""
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -93,14 +95,14 @@ def test_likings_for_names_places_and_answers_cancel(tmp_path_factory, seed):
             good, bad = (score(one.context, text, question, one.groups["order"]) for text in (one.good, one.bad))
             rows.append({**one.groups, "item": one.item, "margin": good - bad})
     found = frame_contrasts(pd.DataFrame(rows), ["item"])
-    assert np.allclose(found, 0)
+    assert np.allclose(found["value"], 0)
 
 
 def test_a_model_that_knows_who_gives_has_its_knowledge_left(pairs):
     knows = np.where(pairs["condition"] == "construction", 0.3, 0.1)
-    table = frame_contrasts(pairs.assign(margin=knows), ["item"])
-    assert table["construction"].to_numpy() == pytest.approx(0.3)
-    assert table["less_neutral"].to_numpy() == pytest.approx(0.2)
+    found = frame_contrasts(pairs.assign(margin=knows), ["item"]).groupby("condition")["value"].agg(["min", "max"])
+    assert found.loc["construction"].to_numpy() == pytest.approx(0.3)
+    assert found.loc[["less_neutral", "adds"]].to_numpy() == pytest.approx(0.2)
 
 
 def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path):
@@ -114,7 +116,21 @@ def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path)
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"With {N2}, {N1} {verb} a {theme}."', '"{N1} {verb} a {theme} near {N2}."', "N1 stands first in 4 texts"),
+        ('"With {N2}, {N1} {verb} a {theme}."', '"{N1} {verb} a {theme} near {N2}."',
+         "rival: 'Ann', named first in the context, after 'The one who gave the cake is', is 2"),
+        ('right: "{N2}", wrong: "{N1}"', 'right: "{N1}", wrong: "{N2}"', "the answer '{N1}', is 4 times more often"),
+        ('  - {text: "The one who received the {theme} is {answer}.", right: "{N2}", wrong: "{N1}"}\n', "",
+         "the answer '{N1}', is 2 times more often right"),
+        ('right: "{N2}", wrong: "{N1}"', 'right: "{N2}", wrong: "{N2}"', "'{N2}' is right and wrong"),
+        ('"{N1} gave a {theme} to {N2}.", "{N2} got a {theme} from {N1}."',
+         '"{N1} {verb} {N2} a {theme}.", "{N2} was {participle} a {theme} by {N1}."', "control: says the same as"),
+        ('"{N2} got a {theme} from {N1}."', '"{N1} gave a {theme} to {N2}."', "is there twice; keep one"),
+        ('"The one who received the {theme}', '"The one who received  the {theme}', "there is a space too many"),
+        ('"{N1} {met} {N2} with a {theme}.", "{N2} was {met} by {N1} with a {theme}."', '"They {met} with a {theme}."',
+         "neutral: its contexts name the people ['']"),
+        ("verb: drew, participle: drawn, met: met, theme: map",
+         "verb: Baked, participle: baked, met: met, theme: ca\u00adke",
+         "this row is there twice"),
         ("  neutral: [", "  shuffled: [", "conditions: 'neutral' is missing"),
         ("theme: map}", "theme: map, colour: red}", "this row fills verb, participle, met, theme, colour"),
         ("verb: drew, participle: drawn, met: met, theme: map", "verb: baked, participle: baked, met: met, theme: cake",
@@ -132,3 +148,57 @@ def test_a_file_that_cannot_cancel_or_be_filled_is_refused_with_the_line(tmp_pat
         load(tmp_path, FILE.replace(old, new))
     assert message in str(fault.value)
     assert "contrasts.yaml, line " in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"{N1} {verb} {object}"]]\n  control', '"{N1} {verb} at {object}"]]\n  control', "is both halves; let them"),
+        ('[["At noon {N1} {verb} {object}", "{N1} {verb} {object}"]]', '["At noon {N1} {verb} {object}"]',
+         "neutral: the answer 'but could not reach it.', is 1 times more often right"),
+        ("wrong: and went home.", "wrong: and  went home.", "there is a space too many"),
+    ],
+)  # fmt: skip
+def test_pairs_of_pairs_that_cannot_cancel_are_refused(tmp_path, old, new, message):
+    assert old in PAIRS_OF_PAIRS
+    with pytest.raises(ConstructionError) as fault:
+        load(tmp_path, PAIRS_OF_PAIRS.replace(old, new))
+    assert message in str(fault.value)
+
+
+NEAR = """rivals:
+  near: ["{N1} {verb} {N2} near a {theme}.", "{N2} was {participle} near a {theme} by {N1}."]
+frames:
+"""
+ASKED = """  - {text: "The giver of the {theme} was {answer}.", right: "{N1}", wrong: "{N2}", wording: noun}
+  - {text: "The taker of the {theme} was {answer}.", right: "{N2}", wrong: "{N1}", wording: noun}
+  - {text: "It was {answer} who gave the {theme}.", right: "{N1}", wrong: "{N2}", wording: cleft}
+  - {text: "It was {answer} who took the {theme}.", right: "{N2}", wrong: "{N1}", wording: cleft}
+conditions:
+"""
+
+
+def in_three_wordings() -> str:
+    text = FILE.replace("frames:\n", NEAR, 1).replace("conditions:\n", ASKED, 1)
+    return re.sub(r'(The one who .*)"}', r'\1", wording: relative}', text)
+
+
+def test_a_rival_with_a_name_is_a_condition_and_its_words_are_clusters_of_what_it_has(tmp_path):
+    made = contrast_pairs("toy", load(tmp_path, FILE.replace("frames:\n", NEAR, 1)), PEOPLE, WANTED, 1)
+    near = [one for one in made if one.groups["condition"] == "rival_near"]
+    assert len(near) == 2 * 2 * 2 * 2  # frames, contexts, questions, orders
+    assert near[0].context.endswith(" near a scarf.")
+    clusters = {"verb": "knitted", "theme": "scarf", "frame": "toy contrasts held_out 0"}
+    assert near[0].clusters == clusters
+    assert [one.clusters["met"] for one in made if one.groups["condition"] == "neutral"] == ["met"] * 16
+
+
+def test_each_frame_is_asked_in_two_wordings_in_turn_so_that_all_are_asked_as_often(tmp_path):
+    content = load(tmp_path, in_three_wordings())
+    made = contrast_pairs("toy", content, PEOPLE, WANTED, 1)
+    asked = {one.item[-1]: {other.groups["wording"] for other in made if other.item == one.item} for one in made}
+    assert asked == {"0": {"relative", "noun"}, "1": {"noun", "cleft"}}
+    of_frames = [content.wordings_of(number) - {None} for number in range(6)]
+    assert Counter(name for names in of_frames for name in names) == {"relative": 4, "noun": 4, "cleft": 4}
+    assert Counter(map(frozenset, of_frames)) == {frozenset(names): 2 for names in of_frames}
+    assert {one.groups["wording"] for one in contrast_pairs("toy", load(tmp_path), PEOPLE, WANTED, 1)} == {""}

@@ -10,6 +10,8 @@ import pandas as pd
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.scores import ScoredTexts, no_score
+from cxprobe.results.verdict import ADDS, CONTROL_OVER_WORDS, is_rival
+from cxprobe.stats import cluster_columns
 from cxprobe.tasks.contrasts.params import MeasuredFrames
 
 MADE = DATA / "make_contrasts"
@@ -73,14 +75,39 @@ def frame_contrasts(margins: pd.DataFrame, frame: Sequence[str]) -> pd.DataFrame
     A frame's contrast in a condition is the mean margin over its pairs there.
 
     Args:
-        margins: The columns condition, margin, and those of ``frame``.
-        frame: The columns that name a frame.
+        margins: The columns condition, margin, those of ``frame``, and perhaps some that begin with ``cluster_``: the
+            words that frames share.
+        frame: The columns that name a frame, or a frame in a wording; "construction" is among them where there are
+            several.
 
     Returns:
-        One row a frame, which is the index; in nats a column for each condition, and "less_<condition>", the
-        construction's contrast less that of each other condition but the control; NaN where a frame lacks one.
+        One row a frame and condition, without those that a frame lacks: the columns of ``frame``; condition; value, in
+        nats; and the clusters of what is a difference or is to be one. Conditions are those of ``margins``;
+        "less_<condition>", the construction's contrast less that of each other condition but the control; "adds", that
+        less the nearest of the neutral condition and the rivals, the one with the highest mean in its construction; and
+        `CONTROL_OVER_WORDS`.
     """
-    means = margins.groupby([*frame, "condition"], sort=False)["margin"].mean().unstack("condition")
-    others = means.columns.difference(["construction", "control"])
-    less = {f"less_{other}": means["construction"] - means[other] for other in others}
-    return means.assign(**less)
+    words = [name for name in cluster_columns(margins) if name not in frame]
+    of = margins.set_index([*frame, "condition"])
+    if "id" in margins:  # in the place of words that a pair does not have, see `without_gaps`
+        of[words] = of[words].mask(of[words].eq(of["id"], axis=0))
+    cells = of.groupby(level=[*frame, "condition"], sort=False).agg({"margin": "mean", **dict.fromkeys(words, "first")})
+    cells = cells.rename(columns={"margin": "value"})
+    by_condition = {
+        str(name): rows.droplevel("condition") for name, rows in cells.groupby(level="condition", sort=False)
+    }
+    base, parts = by_condition.pop("construction"), [cells[["value"]].reset_index()]
+    for name, other in by_condition.items():
+        if name == "control":
+            less = other.assign(condition=CONTROL_OVER_WORDS)
+        else:
+            shared = base[words].combine_first(other[words]).reindex(base.index)
+            less = shared.assign(value=base["value"] - other["value"], condition=f"less_{name}")
+        parts.append(less.dropna(subset="value").reset_index())
+    table = pd.concat(parts, ignore_index=True)
+    rivals = table[table["condition"].isin([f"less_{name}" for name in by_condition if is_rival(name)])]
+    by = [name for name in frame if name == "construction"]
+    means = rivals.groupby([*by, "condition"], sort=False)["value"].mean().rename("mean").reset_index()
+    nearest = means.sort_values("mean", kind="stable").drop_duplicates(by or None) if by else means.nsmallest(1, "mean")
+    adds = rivals.merge(nearest.drop(columns="mean"), on=[*by, "condition"]).assign(condition=ADDS)
+    return pd.concat([table, adds], ignore_index=True)

@@ -11,23 +11,32 @@ from cxprobe.models.params import ContinuationAlone, Member, Series
 from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.comparisons import compare_contrasts
 from cxprobe.results.evaluate import Evaluation
-from cxprobe.results.findings import estimate_of
+from cxprobe.results.findings import mean_of
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import HALF, HAS_VERDICT, OF_CONTROL, OF_DIFFERENCE
-from cxprobe.results.verdict import CONDITION, SMALLEST_CONTROL, Effects, effects_of, verdicts_on
+from cxprobe.results.verdict import (
+    ADDS,
+    CONDITION,
+    CONTROL_OVER_WORDS,
+    SMALLEST_CONTROL,
+    Effects,
+    effects_of,
+    verdicts_on,
+)
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, credits_of_margins
 from cxprobe.tasks.contrasts.contrast import frame_contrasts, made_file, pair_margins, read_frames
 from cxprobe.tasks.contrasts.params import ContrastsStage
 
-BY_CONDITION = Facet([CONDITION], ("contrast", "above_zero"), has_verdicts=True, is_compared=False)
+BY_CONDITION = Facet([CONDITION], ("contrast", "above_zero"), has_verdicts=True, is_compared=False, over_words=True)
+BY_WORDING = Facet([CONDITION, "wording"], ("contrast",), where="wording != ''", is_compared=False, over_words=True)
 FRAME = f"{CLUSTER}frame"
 
 
 class ContrastsEvaluation(Evaluation[ContrastsStage]):
     """How far the meaning of a construction decides what a model expects."""
 
-    facets = (BY_CONDITION,)
+    facets = (BY_CONDITION, BY_WORDING)
     sections: ClassVar[Mapping[str, str]] = {"meaning": "meaning"}
     says = "`meaning/<construction>`: what it adds to the nearest context without it, in percent of the control."
     settings = ("contrasts.make", "contrasts.score")
@@ -69,54 +78,62 @@ class ContrastsEvaluation(Evaluation[ContrastsStage]):
 
 
 def contrast_responses(margins: pd.DataFrame) -> pd.DataFrame:
-    """Return the contrast of each frame and condition, and whether it is above 0, as responses.
+    """Return the contrast of each frame, condition and wording, and whether that of a frame is above 0, as responses.
 
     Args:
         margins: What `pair_margins` returns of one model.
 
     Returns:
-        Two rows a frame and condition: the measure contrast, in nats, and above_zero, 1 above 0 and a half at 0, which
-        decides in the condition of the construction. condition is also "less_" and a condition, see `frame_contrasts`.
+        The measure contrast, in nats, a row for each wording of a frame; and above_zero, 1 above 0 and a half at 0,
+        which decides in the condition of the construction. condition is also "less_" and a condition, and "adds", see
+        `frame_contrasts`; and "control_over_words". What a verdict tests has the clusters of the words of its texts.
     """
-    contrasts = frame_contrasts(margins, ["construction", "item", FRAME])
-    long = contrasts.melt(var_name=CONDITION, ignore_index=False).dropna().reset_index()
-    long = long.assign(source="own", gold="", chosen="", chance=np.nan, question="", decides=False, unit=long[FRAME])
-    above = long.assign(
+    keys = ["construction", "item", FRAME]
+    nats, contrasts = (frame_contrasts(margins, by) for by in ([*keys, "wording"], keys))
+    contrasts = contrasts[contrasts[CONDITION] != CONTROL_OVER_WORDS]
+    above = contrasts.assign(
         measure="above_zero",
-        value=credits_of_margins(long["value"].to_numpy(np.float64)),
+        value=credits_of_margins(contrasts["value"].to_numpy(np.float64)),
         chance=HALF,
-        decides=long[CONDITION] == "construction",
+        decides=contrasts[CONDITION] == "construction",
         question="meaning",
     )
-    return pd.concat([long.assign(measure="contrast"), above], ignore_index=True)
+    both = pd.concat([nats.assign(measure="contrast", chance=np.nan, question="", decides=False), above])
+    both = both.assign(source="own", gold="", chosen="", unit=both[FRAME]).fillna({"wording": ""})
+    return both.reset_index(drop=True)
 
 
 def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
     """Return rates with the verdict on each construction ("" elsewhere), and the rates beside it.
 
-    The rows of the construction, of both measures, get control (the rate of the condition control) and baseline, the
-    name of the neutral condition or the rival, whichever the construction is the less above; difference is that in
-    nats, on the row of the contrast. has_verdict is False for the other conditions, and for all constructions together.
+    The rows of the construction, of both measures, and the row adds get control, the rate of the condition control;
+    and baseline, the name of the nearest of the neutral condition and the rivals. On the row of the construction's
+    contrast, difference is what it adds, in nats. has_verdict is False for the other conditions, and for all
+    constructions together.
     """
     result = rates.assign(verdict="", **dict.fromkeys(OF_CONTROL, np.nan))
     is_single = rates["construction"] != ALL
     result[HAS_VERDICT] &= is_single & (rates[CONDITION] == "construction")
-    for _, of_model in rates[is_single].reset_index().groupby("model", sort=False):
+    undivided = rates["wording"] == "" if "wording" in rates else True
+    for _, of_model in rates[is_single & undivided].reset_index().groupby("model", sort=False):
         effects: dict[str, Effects] = {}
         for construction, rows in of_model[of_model["measure"] == "contrast"].groupby("construction", sort=False):
-            levels = {row[CONDITION]: estimate_of(row) for row in rows.to_dict("records")}
+            levels = {row[CONDITION]: mean_of(row) for row in rows.to_dict("records")}
             if (found := effects_of(levels)) is not None:
                 effects[str(construction)] = found
         rows_of = of_model.set_index(["construction", "measure", CONDITION])
         for (construction, of), verdict in zip(effects.items(), verdicts_on([*effects.values()]), strict=True):
-            nearest, difference = "neutral", of.less_neutral
-            if of.less_rival is not None and of.less_rival.value < difference.value:
-                nearest, difference = "rival", of.less_rival
-            for measure in ("contrast", "above_zero"):
-                at = rows_of.loc[(construction, measure, "construction"), "index"]
-                result.loc[at, ["verdict", "baseline"]] = verdict, nearest
-                control = rows_of.loc[(construction, measure, "control"), ["value", "low", "high", "n"]]
-                result.loc[at, OF_CONTROL] = [*control]
-                if measure == "contrast":
-                    result.loc[at, OF_DIFFERENCE[:3]] = difference.value, difference.low, difference.high
+            for measure, condition in (
+                ("contrast", "construction"),
+                ("above_zero", "construction"),
+                ("contrast", ADDS),
+            ):
+                at = rows_of.loc[(construction, measure, condition), "index"]
+                plain = CONTROL_OVER_WORDS if measure == "contrast" else "control"
+                control = rows_of.loc[(construction, measure, plain), ["value", "low", "high", "n"]]
+                result.loc[at, ["baseline", *OF_CONTROL]] = [of.nearest, *control]
+                if condition == "construction":
+                    result.loc[at, "verdict"] = verdict
+                    if measure == "contrast":
+                        result.loc[at, OF_DIFFERENCE[:3]] = of.adds.value, of.adds.low, of.adds.high
     return result

@@ -6,11 +6,14 @@ together: the meaning that the context gives. Each frame is put into several con
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from os.path import commonprefix
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Annotated, Literal, NamedTuple, TypeAlias
+from unicodedata import category
 
 import numpy as np
 from pydantic import Field
@@ -19,7 +22,7 @@ from cxprobe.constructions.checking import Fault, with_lines
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.people import PEOPLE_FILE, People, Row, load_people
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, Two, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, Slug, Two, read_yaml, suggest, validate
 from cxprobe.files.tables import write_table
 from cxprobe.models.texts import Pair, pair_table
 from cxprobe.run.stage import Outcome, Stage
@@ -35,6 +38,10 @@ PEOPLE = ("N1", "N2")
 Condition: TypeAlias = Literal["construction", "control", "neutral", "rival", "shuffled"]
 SHUFFLED: Condition = "shuffled"
 """The condition that no file declares: the words of the construction's contexts in random order."""
+FUNCTION_WORDS = {"a", "an", "the", "some", "it", "them", "his", "her", "its", "their"}
+"""Fillers that are no cluster: frames that share an article share no meaning."""
+WORDINGS_OF_FRAME = 2
+"""In how many wordings a frame is asked, where there are more."""
 NAMES = ("female-name", "male-name")
 """The noun types of lexicon/people.yaml that have the given names; frames take turns with them."""
 
@@ -48,6 +55,8 @@ class Question(Closed):
     """The answer that is right after a context, and after the first of two contexts."""
     wrong: Template
     """The other answer, which is right after the second of two contexts."""
+    wording: Slug | None = None
+    """The name of the way of asking, which the questions that are asked together share; null where there is one way."""
 
 
 Context: TypeAlias = Template | Two[Template]
@@ -56,10 +65,13 @@ which the second makes the wrong answers right."""
 
 
 class OwnQuestions(Closed):
-    """A condition with questions of its own."""
+    """A condition with questions of its own, in the wordings of the file's questions or in none."""
 
     contexts: Annotated[list[Context], Field(min_length=1)]
     questions: Annotated[list[Question], Field(min_length=1)]
+
+
+Contexts: TypeAlias = Annotated[list[Context], Field(min_length=1)] | OwnQuestions
 
 
 class ContrastsFile(Closed):
@@ -69,27 +81,51 @@ class ContrastsFile(Closed):
     """Slot -> what it is: every slot of the templates except the people, their pronouns and the answers."""
     questions: Annotated[list[Question], Field(min_length=1)]
     """What each context is followed by."""
-    conditions: dict[Condition, Annotated[list[Context], Field(min_length=1)] | OwnQuestions]
+    conditions: dict[Condition, Contexts]
     """What comes first. construction: a sentence with the construction; control: its meaning in plain words; neutral:
     the same syntax with a word that says nothing of what is asked; rival: the same words without the construction."""
+    rivals: dict[SlotName, Contexts] = Field(default_factory=dict)
+    """Name -> further rivals: minimal edits, each with the same verb, people and order and without the construction.
+    Each is the condition rival_<name>. The nearest of them, the rival and the neutral condition counts."""
     frames: Annotated[list[Row], Field(min_length=1)]
     """The rows by which the conditions and questions were tried."""
     held_out: Annotated[list[Row], Field(min_length=1)]
     """Rows that were written before anything was measured, and that no model was tried on."""
 
-    def cells(self, condition: Condition) -> Iterator[tuple[str, "Cell"]]:
-        """Yield the contexts of a condition with each question, and a name for each."""
-        declared = self.conditions["construction" if condition == SHUFFLED else condition]
+    @property
+    def declared(self) -> dict[str, Contexts]:
+        """All conditions: those of ``conditions``, and the rivals by their names in tables."""
+        further = {f"rival_{name}": contexts for name, contexts in self.rivals.items()}
+        return {**{str(name): contexts for name, contexts in self.conditions.items()}, **further}
+
+    def wordings_of(self, frame: int) -> set[str | None]:
+        """Return the wordings in which a frame is asked: `WORDINGS_OF_FRAME` in turn, so that all are asked as often.
+
+        Args:
+            frame: The number of the frame, from 0 on.
+        """
+        names = list(dict.fromkeys(question.wording for question in self.questions))
+        if len(names) <= WORDINGS_OF_FRAME:
+            return {*names, None}
+        rounds, first = divmod(frame, len(names))
+        return {names[first], names[(first + 1 + rounds % (len(names) - 1)) % len(names)], None}
+
+    def cells(self, condition: str, wordings: Collection[str | None] | None = None) -> Iterator[tuple[str, "Cell"]]:
+        """Yield the contexts of a condition with each question of some wordings, all of them for None; and a name."""
+        declared = self.declared["construction" if condition == SHUFFLED else condition]
         if not isinstance(declared, OwnQuestions):
             declared = OwnQuestions.model_construct(contexts=declared, questions=self.questions)
         for number, context in enumerate(declared.contexts, start=1):
             for letter, question in zip(ascii_lowercase, declared.questions, strict=False):
+                if wordings is not None and question.wording not in wordings:
+                    continue
                 name, answers = f"{number}{letter}", (question.right, question.wrong)
+                wording = question.wording or ""
                 if isinstance(context, str):
-                    yield name, Cell(context, question.text, *answers)
+                    yield name, Cell(context, question.text, *answers, wording)
                     continue
                 for half, (one, of_half) in enumerate(zip(context, (answers, answers[::-1]), strict=True), start=1):
-                    yield f"{name}{half}", Cell(one, question.text, *of_half, is_half=True)
+                    yield f"{name}{half}", Cell(one, question.text, *of_half, wording, is_half=True)
 
 
 class Cell(NamedTuple):
@@ -99,6 +135,7 @@ class Cell(NamedTuple):
     text: str
     right: str
     wrong: str
+    wording: str = ""
     is_half: bool = False
     """Whether it is one of a pair of pairs, in whose other half the answers are exchanged."""
 
@@ -145,27 +182,55 @@ def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fau
         yield Fault(
             (), f"the people of contrasts are of the type {kind}, and lexicon/people.yaml has none; add it there"
         )
-    used = set[str]()
-    for condition in content.conditions:
-        first = Counter[str]()
+    named = _people_of(content, "construction")
+    used, wordings = set[str](), {question.wording or "" for question in content.questions}
+    yield from _faults_of_list("the question", _asked(content.questions), ("questions",))
+    for condition in content.declared:
+        declared, place = content.declared[condition], _place(condition)
+        contexts = declared.contexts if isinstance(declared, OwnQuestions) else declared
+        yield from _faults_of_list(f"{condition}: the context", contexts, place)
+        if isinstance(declared, OwnQuestions):
+            yield from _faults_of_list(f"{condition}: the question", _asked(declared.questions), place)
+        if (people_named := _people_of(content, condition)) != named:
+            what = f"its contexts name the people {people_named}, and those of the construction {named}; let all name"
+            yield Fault(place, f"{condition}: {what} the same people, each as often")
+        if condition != "control" and {cell.wording for _, cell in content.cells(condition)} != wordings:
+            yield Fault(place, f"{condition}: its questions have other wordings than {', '.join(sorted(wordings))}")
         for _, cell in content.cells(condition):
             used |= cell.slots
             for slot in sorted(cell.slots - filled):
                 hint = suggest(slot, sorted(filled))
-                yield Fault(("conditions", condition), f"{condition}: nothing fills the slot '{slot}'{hint}")
+                yield Fault(place, f"{condition}: nothing fills the slot '{slot}'{hint}")
             if ANSWER not in slots_of(cell.text):
-                yield Fault(("conditions", condition), f"{condition}: {cell.text!r} has no slot {{{ANSWER}}}")
-            named = [slot for slot in slots_of(cell.context) if slot in PEOPLE]
-            if len({*named}) == 2 and not cell.is_half:
-                first.update(named[:1])
-        if first["N1"] != first["N2"]:
-            what = (
-                f"N1 stands first in {first['N1']} texts and N2 in {first['N2']}, so that a liking for the person who "
-                "is named first does not cancel; add a context with the other order, such as the passive"
-            )
-            yield Fault(("conditions", condition), f"{condition}: {what}")
+                yield Fault(place, f"{condition}: {cell.text!r} has no slot {{{ANSWER}}}")
+            if cell.right == cell.wrong:
+                yield Fault(place, f"{condition}: {cell.right!r} is right and wrong; let the answers differ")
     for slot in sorted({*content.slots} - used):
         yield Fault(("slots", slot), f"the slot '{slot}' is declared, and no template uses it")
+
+
+def _place(condition: str) -> tuple[str, ...]:
+    """Return the way to a condition from the top of its file."""
+    return ("rivals", condition.removeprefix("rival_")) if condition.startswith("rival_") else ("conditions", condition)
+
+
+def _asked(questions: Sequence[Question]) -> list[str]:
+    return [f"{one.text} ({one.right})" for one in questions]
+
+
+def _people_of(content: ContrastsFile, condition: str) -> list[str]:
+    """Return which people each context of a condition names, as often as it does."""
+    named = (sorted(slot for slot in slots_of(cell.context) if slot in PEOPLE) for _, cell in content.cells(condition))
+    return sorted({" and ".join(people) for people in named})
+
+
+def _faults_of_list(called: str, values: Sequence[Context], place: tuple[str, ...]) -> Iterator[Fault]:
+    """Yield what is there twice, and the contexts whose halves are equal."""
+    for value, times in Counter(values).items():
+        if times > 1:
+            yield Fault(place, f"{called} {value!r} is there twice; keep one")
+        if not isinstance(value, str) and value[0] == value[1]:
+            yield Fault(place, f"{called} {value[0]!r} is both halves; let them differ in the construction")
 
 
 def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
@@ -173,7 +238,7 @@ def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
     known = set[frozenset[tuple[str, str]]]()
     for part, rows in (("frames", content.frames), ("held_out", content.held_out)):
         for number, row in enumerate(rows):
-            same = frozenset(row.items())
+            same = frozenset((slot, _seen(words)) for slot, words in row.items())
             if row.keys() != content.slots.keys():
                 what = f"this row fills {', '.join(row)}; let it fill {', '.join(content.slots)}"
                 yield Fault((part, number), what)
@@ -181,9 +246,80 @@ def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
             if same in known:
                 yield Fault((part, number), "this row is there twice; keep one")
             known.add(same)
-            for pair in pairs_of_frame("", content, row, ("Ann", "Beth"), pronouns):
-                for what in faults_of_text(pair.context + pair.good):
-                    yield Fault((part, number), f"{pair.groups['condition']}: {what}")
+            pairs = [*pairs_of_frame("", content, row, ("Ann", "Beth"), pronouns)]
+            for pair in pairs:
+                condition = pair.groups["condition"]
+                for what in chain(*(faults_of_text(pair.context + end) for end in (pair.good, pair.bad))):
+                    yield Fault((part, number), f"{condition}: {what}")
+                if _seen(pair.good) == _seen(pair.bad):
+                    yield Fault(
+                        (part, number), f"{condition}: {pair.good!r} is right and wrong; let the answers differ"
+                    )
+            if known == {same}:  # what cancels in one row does in all
+                yield from _faults_of_likings(content, pairs)
+
+
+def _seen(words: str) -> str:
+    """Return words without capitals and without letters that nobody sees."""
+    return "".join(letter for letter in words.casefold() if category(letter) != "Cf")
+
+
+def _faults_of_likings(content: ContrastsFile, pairs: Sequence[Pair]) -> Iterator[Fault]:
+    """Yield what does not cancel: likings that make a contrast, whatever the context means.
+
+    They are likings for an answer, for the place at which the context names it, and for who acts, each for any
+    question, and their products. A liking cancels if what it likes is right as often as it is wrong. A control may say
+    the meaning in the answers of its own questions, which differ in nothing else: these have nothing to cancel with.
+
+    Args:
+        content: The contrasts, whose templates have no fault.
+        pairs: Those of one row.
+    """
+    own, plain = isinstance(content.conditions["control"], OwnQuestions), set[str]()
+
+    def is_plain(cell: Cell) -> bool:
+        return own and not cell.is_half and not {*PEOPLE} & {*slots_of(cell.right + cell.wrong)}
+
+    likings: dict[str, Counter[str]] = {condition: Counter() for condition in content.declared}
+    for condition, counts in likings.items():
+        for name, cell in content.cells(condition):
+            if condition == "control" and is_plain(cell):
+                plain.add(name)
+                continue
+            for answer, sign in ((cell.right, 1), (cell.wrong, -1)):
+                wording = f" in the wording {cell.wording}" if cell.wording else ""
+                counts[f"the answer {answer!r}{wording}"] += sign
+    for pair in pairs:
+        if pair.groups["condition"] == "control" and pair.groups["cell"] in plain:
+            continue
+        start, *ends = _different_words(pair.good, pair.bad)
+        answers = [text[start:end].rstrip(".") for text, end in zip((pair.good, pair.bad), ends, strict=True)]
+        places = [pair.context.lower().find(answer.lower()) for answer in answers]
+        for answer, place, other, sign in zip(answers, places, places[::-1], (1, -1), strict=True):
+            named = "not named" if place < 0 else "named first" if other < 0 or place < other else "named second"
+            counts = likings[pair.groups["condition"]]
+            counts[f"{answer!r}, {named} in the context, after {pair.good[:start].strip()!r}"] += sign
+    contexts: dict[str, str] = {}
+    for condition, counts in likings.items():
+        more = {liked: number for liked, number in counts.items() if number}
+        for liked, number in [*more.items()][:1]:
+            often = f"{abs(number)} times more often {'right' if number > 0 else 'wrong'}"
+            what = f"{liked}, is {often} than not, so that a liking for it does not cancel; let each answer be right as"
+            yield Fault(_place(condition), f"{condition}: {what} often as it is wrong")
+        told = "".join(pair.context + pair.good for pair in pairs if pair.groups["condition"] == condition)
+        if told in contexts:
+            same = f"{condition}: says the same as {contexts[told]}; write contexts of its own"
+            yield Fault(_place(condition), same)
+        contexts[told] = condition
+
+
+def _different_words(first: str, second: str) -> tuple[int, int, int]:
+    """Return where the words in which two texts differ begin in both, and where they end in each."""
+    shared = len(commonprefix([first, second]))  # noqa: RUF071  # of characters, not of parts of paths
+    same = min(len(commonprefix([first[::-1], second[::-1]])), len(first) - shared, len(second) - shared)  # noqa: RUF071
+    ends = (text.find(" ", len(text) - same) for text in (first, second))
+    one, other = (len(text) if end < 0 else end for text, end in zip((first, second), ends, strict=True))
+    return first.rfind(" ", 0, shared + 1) + 1, one, other
 
 
 def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: MakeContrasts, seed: int) -> list[Pair]:
@@ -206,7 +342,8 @@ def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: Ma
         drawn = [turns[kind][(number - number % 2 + seat) % len(turns[kind])] for seat in (0, 1)]
         pronouns = people.pronouns[people.types[kind].pronouns[0]]
         seed_of_words = int(rng.integers(2**32)) if number < wanted.shuffled else None
-        pairs += pairs_of_frame(f"{name} contrasts held_out {number}", content, row, drawn, pronouns, seed_of_words)
+        frame, wordings = f"{name} contrasts held_out {number}", content.wordings_of(number)
+        pairs += pairs_of_frame(frame, content, row, drawn, pronouns, seed_of_words, wordings)
     return [replace(pair, groups={"construction": name, **pair.groups}) for pair in pairs]
 
 
@@ -217,6 +354,7 @@ def pairs_of_frame(
     people: Sequence[str],
     pronouns: Mapping[str, str],
     seed_of_words: int | None = None,
+    wordings: Collection[str | None] | None = None,
 ) -> Iterator[Pair]:
     """Yield the pairs of a row with two people; one that names both comes once more with them exchanged.
 
@@ -228,15 +366,19 @@ def pairs_of_frame(
         pronouns: Slot -> the form of their pronoun.
         seed_of_words: The seed by which the words of shuffled contexts are ordered, the same for both orders of the
             people; None leaves the shuffled condition out.
+        wordings: The wordings in which the row is asked; None for all.
     """
-    conditions = [*content.conditions]
+    conditions = [*content.declared]
     if seed_of_words is not None and any(cell.context for _, cell in content.cells("construction")):
         conditions.append(SHUFFLED)
     for condition in conditions:
-        for name, cell in content.cells(condition):
+        for name, cell in content.cells(condition, wordings):
             context = cell.context
             if condition == SHUFFLED and seed_of_words is not None:
                 context = shuffled(context, seed_of_words)
+            clusters = {
+                slot: words for slot, words in row.items() if slot in cell.slots and words not in FUNCTION_WORDS
+            }
             orders = {"original": people}
             if {*PEOPLE} <= cell.slots:
                 orders["switched"] = people[::-1]
@@ -247,7 +389,9 @@ def pairs_of_frame(
                 good, bad = (render(f"{context} {text}".strip(), values).removeprefix(first) for text in follows)
                 groups = {"condition": condition, "cell": name, "order": order}
                 id_ = "-".join([frame.replace(" ", "-"), *groups.values()])
-                yield Pair(id_, frame, first, good, bad, groups, {"frame": frame})
+                yield Pair(
+                    id_, frame, first, good, bad, groups | {"wording": cell.wording}, {**clusters, "frame": frame}
+                )
 
 
 def shuffled(context: str, seed: int) -> str:

@@ -66,9 +66,9 @@ def contrasts_in_words(pairs: pd.DataFrame, tokens: pd.DataFrame) -> list[str]:
     for name, of_construction in margins.groupby("construction", sort=False):
         contrasts, shares = frame_contrasts(of_construction, ["item"]), {}
         for condition in ("construction", "control"):
-            of_frames = contrasts[condition].dropna()
-            credits = credits_of_margins(of_frames.to_numpy(np.float64))
-            rate = estimate_rate(credits, of_frames.index.to_numpy(object).reshape(-1, 1))
+            of_frames = contrasts[contrasts["condition"] == condition]
+            credits = credits_of_margins(of_frames["value"].to_numpy(np.float64))
+            rate = estimate_rate(credits, of_frames[["item"]].to_numpy(object))
             shares[condition] = f"{with_interval(rate, PERCENT)} of {rate.n} frames"
         item = of_construction[of_construction["condition"] == "construction"].iloc[0]
         lines.append(

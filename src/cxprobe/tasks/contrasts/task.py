@@ -11,7 +11,7 @@ from cxprobe.constructions.people import PEOPLE_FILE, People, load_people, peopl
 from cxprobe.results.findings import Finding
 from cxprobe.results.params import ReportParams
 from cxprobe.results.schema import cluster_lists
-from cxprobe.results.sentences import CONDITIONS
+from cxprobe.results.sentences import condition_in_words
 from cxprobe.results.task import Demand, Example, ReportInputs, Task, read_demand
 from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES
 from cxprobe.tasks.contrasts.contrast import made_file, read_frames
@@ -56,9 +56,11 @@ class ContrastsTask(Task):
         pronouns = people.pronouns[kind.pronouns[0]]
         pairs = [*pairs_of_frame("", content, content.held_out[0], kind.nouns[:2], pronouns)]
         first = {pair.groups["condition"]: pair for pair in pairs[::-1]}
-        for condition in content.conditions:
+        for condition in content.declared:
             pair = first[condition]
-            yield Example(f"{_CALLED}, {CONDITIONS[condition]}", pair.context, pair.good.strip(), pair.bad.strip())
+            yield Example(
+                f"{_CALLED}, {condition_in_words(condition)}", pair.context, pair.good.strip(), pair.bad.strip()
+            )
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the contrasts, unless the file of people has faults; note too few frames."""
@@ -89,11 +91,11 @@ class ContrastsTask(Task):
         responses = inputs.responses(self.name)
         of_it = responses[(responses["model"] == finding.model) & (responses["construction"] == finding.construction)]
         of_it = of_it[(of_it["measure"] == "contrast") & (of_it[CONDITION] == "construction")]
-        of_it = of_it.sort_values("value", ascending=False)
+        of_frames = of_it.groupby("item", sort=False)["value"].mean().sort_values(ascending=False)
         pairs = read_frames(inputs.stage.use(made_file(finding.construction)), MeasuredFrames())
-        first = pairs[pairs["condition"] == "construction"].drop_duplicates("item").set_index("item")
-        for name, value in zip(of_it["item"], of_it["value"], strict=True):
-            pair = first.loc[name]
+        first = pairs[pairs["condition"] == "construction"].drop_duplicates("item")
+        for name, value in of_frames.to_dict().items():
+            [pair] = first[first["item"] == name].to_dict("records")
             yield Example(_CALLED, pair["context"], pair["good"].strip(), pair["bad"].strip()), float(value)
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
