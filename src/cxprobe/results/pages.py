@@ -173,7 +173,7 @@ def overview_table(findings: Sequence[Finding], inputs: ReportInputs, models: Re
         if not one.headline or one.model not in [*models.shown, *models.under_methods]:
             continue
         rate, baseline, control = (
-            astuple(estimate) if estimate else ("",) * 4
+            astuple(estimate)[:4] if estimate else ("",) * 4  # without the degrees of freedom of a mean
             for estimate in (one.rate, one.baseline and one.baseline.rate, one.control)
         )
         names = (one.construction, one.model, one.question, one.way)

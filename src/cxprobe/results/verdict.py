@@ -220,11 +220,14 @@ def share_of_control(effect: Mean, control: Mean) -> Estimate:
 def frames_needed(effects: Effects) -> int:
     """Return with how many frames the difference that was found would decide, if it and the spread stay.
 
-    It is shown to be above 0, or to be less than the bound, whichever needs fewer frames.
+    It is shown to be above 0, or to be less than the bound, whichever needs fewer frames; 0 where nothing says how
+    many, as for one frame, which has no spread.
     """
     adds, bound = effects.adds, EQUIVALENCE * effects.control.value
     gap = max(adds.value, bound - adds.value)
     spread = adds.error * np.sqrt(adds.n)
+    if not (gap > 0 and np.isfinite(spread)):
+        return 0
     return ceil(float(((stdtrit(adds.freedom, (1 + LEVEL) / 2) + 1) * spread / gap) ** 2))
 
 
