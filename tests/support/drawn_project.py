@@ -97,8 +97,7 @@ def models() -> dict[str, Any]:
     baselines = {
         "recognition": {"words": WORD_NGRAMS, "tags": TAG_NGRAMS, "positions": {"kind": "positions"}},
         "scenarios": rules(RuleOfScenarios),
-        "pairs": {**rules(RuleOfPairs), "ngrams": ngrams, "classifier": classifier},
-        "contrasts": {**rules(RuleOfPairs), "alone": alone},
+        "pairs": {**rules(RuleOfPairs), "ngrams": ngrams, "classifier": classifier, "alone": alone},
         "prompts": {**rules(RuleOfPrompts), **{kind.replace("_", "-"): one for kind, one in halves.items()}},
     }
     for task, members in baselines.items():
@@ -161,7 +160,7 @@ def draw_contrasts(rng: Draw, params: dict[str, Any], folder: Path) -> None:
     section = params["contrasts"]
     section["constructions"] = of_tasks(rng, "contrasts")
     frames = one(rng, 1, 2, 16)
-    every = [*KINDS, "bert-random", "gpt2-random", "series", "baselines-contrasts"]
+    every = [*KINDS, "bert-random", "gpt2-random", "series", "baselines-pairs"]
     section["models"] = {slug: one(rng, {}, {"frames": 1}, {"frames": 2}) for slug in some(rng, every, 2)}
     section["make"] = {"frames": frames, "shuffled": int(rng.integers(frames + 1))}
     section["score"]["scheme"] = one(rng, "pll", "pll_word_l2r")

@@ -25,6 +25,7 @@ KINDS = {
     "berta": "roberta",
     "bert": "bert",
     "llama": "llama",
+    "gemma": "llama",  # whose tokenizer puts something before a text, too
     "olmo": "llama",
     "": "gpt2",
 }

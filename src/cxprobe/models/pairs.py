@@ -117,15 +117,11 @@ def pairs_shown_to(
         scores: Source -> the scores that will decide.
 
     Raises:
-        DataError: A model that is shown second sentences alone would be shown whole texts; or see `check_scored`.
+        DataError: See `check_scored`.
     """
     if isinstance(member.spec, ContinuationAlone):
         alone = {name: [without_contexts(pairs) for pairs in portions] for name, portions in sources.items()}
         sources = {name: portions for name, portions in alone.items() if any(portions)}
-        if not sources:
-            raise DataError(
-                f"{member.slug}: no pair has a context, so that the model is no baseline; take it out of this set"
-            )
     if model is not None:
         for name, portions in sources.items():
             for pairs in portions:

@@ -24,6 +24,9 @@ def measure(stage: Stage[PairsStage], member: Member) -> Mapping[str, float] | N
     # By the scores that will decide, so that a model that lacks them is refused before it scores anything.
     scores = {OWN_PAIRS: section.evaluate.scores, **{name: [one.score] for name, one in section.benchmarks.items()}}
     shown = pairs_shown_to(member, model, sources, scores)
+    if not shown:
+        print(f"{member.slug}: no pair has a context, so that it is asked about none", flush=True)
+        return {"pairs": 0}
     counts: dict[str, float] = {}
     for source, portions in shown.items():
         folder = root / folder_of(source)
