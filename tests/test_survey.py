@@ -35,13 +35,20 @@ def test_the_rates_are_those_of_the_same_pairs_compared_one_by_one(lm, rates):
 
 
 def test_contrasts_are_those_of_the_recorded_frames(rates):
-    assert sorted(facet_columns(rates)) == ["condition", "sentence", "variant"]
+    assert sorted(facet_columns(rates)) == ["condition", "sentence", "variant", "wording"]
     assert [*rates.drop(columns=facet_columns(rates))] == [*RATES]
     by_condition = divided_by(rates, "condition")
     of_it = by_condition[by_condition["measure"] == "contrast"].set_index("condition")
     assert of_it["n"].tolist() == [2] * len(of_it)
     whole, other = of_it.loc["construction", "value"], of_it.loc["neutral", "value"]
     assert of_it.loc["less_neutral", "value"] == pytest.approx(whole - other)
+
+
+def test_the_frames_on_which_the_wording_is_tried_are_others_and_have_no_verdict(lm, rates):
+    tried = cxprobe.compare_constructions(lm, ["conative"], frames=2, tried=True)
+    of_both = [table.query("measure == 'contrast' and condition == 'construction'")["value"] for table in (rates, tried)]
+    assert of_both[0].item() != of_both[1].item()
+    assert set(tried["verdict"]) == {""}
 
 
 def test_a_verdict_takes_all_constructions_and_frames_enough(lm, rates, tmp_path, monkeypatch):

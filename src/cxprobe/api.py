@@ -597,6 +597,7 @@ def compare_constructions(
     constructions: str | Sequence[str] | None = None,
     *,
     frames: int = 3,
+    tried: bool = False,
     scheme: SchemeName = "pll_word_l2r",
     bos: Bos | None = None,
     folder: str | Path | None = None,
@@ -612,6 +613,7 @@ def compare_constructions(
             alone, since p values are corrected over all constructions.
         frames: Of contrasts, of each construction; of form there are four times as many items at the most. A verdict
             on contrasts takes 16.
+        tried: Whether contrasts are those of the frames on which the wording is tried, in place of those held out.
         scheme: How masked models are asked.
         bos: What causal models read before a text.
         folder: The folder of all constructions; None for those that cxprobe carries.
@@ -633,7 +635,7 @@ def compare_constructions(
         ['conative', 'conative-form']
     """
     lms = [models] if isinstance(models, LanguageModel) else [*models]
-    surveyed = Survey(lms, constructions, frames=frames, scheme=scheme, bos=bos, folder=folder)
+    surveyed = Survey(lms, constructions, frames=frames, tried=tried, scheme=scheme, bos=bos, folder=folder)
     for lm in lms:
         surveyed.measure(lm)
     return surveyed.rates()
@@ -658,6 +660,7 @@ class Survey:
         constructions: Sequence[str] | str | None = None,
         *,
         frames: int = 3,
+        tried: bool = False,
         scheme: SchemeName = "pll_word_l2r",
         bos: Bos | None = None,
         folder: str | Path | None = None,
@@ -675,9 +678,9 @@ class Survey:
         for what, given in {"model": models, "construction": names}.items():
             if not given:
                 raise DataError(f"there is no {what}; give one at least")
-        self.are_all = {*asked} <= {*names}
-        """Whether these are all constructions: of fewer there are no verdicts."""
-        self._pairs = survey.survey_pairs(names, every, _people_beside(every), frames)
+        self.are_all = {*asked} <= {*names} and not tried
+        """Whether these are all constructions, by held-out frames: of others there are no verdicts."""
+        self._pairs = survey.survey_pairs(names, every, _people_beside(every), frames, tried=tried)
         listed = self._pairs.listed
         self._texts = list(dict.fromkeys(member_texts(listed)))
         self._how, self._answers = (scheme, bos), dict[str, pd.DataFrame]()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
@@ -28,7 +28,7 @@ from cxprobe.results.schema import HAS_VERDICT, facet_columns
 from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES, with_verdicts
 from cxprobe.seeding import SEED
 from cxprobe.tasks.contrasts.contrast import pair_margins
-from cxprobe.tasks.contrasts.evaluate import BY_CONDITION, contrast_responses, with_contrast_verdicts
+from cxprobe.tasks.contrasts.evaluate import BY_CONDITION, BY_WORDING, contrast_responses, with_contrast_verdicts
 from cxprobe.tasks.contrasts.make import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
 from cxprobe.tasks.contrasts.params import MakeContrasts
 from cxprobe.tasks.pairs.evaluate import FACETS, decide_pairs, override, pair_responses
@@ -90,7 +90,9 @@ class SurveyedPairs(NamedTuple):
         return [pair for table in self if len(table) for pair in pairs_of(table)]
 
 
-def survey_pairs(names: Sequence[str], constructions: Path, people: People, frames: int) -> SurveyedPairs:
+def survey_pairs(
+    names: Sequence[str], constructions: Path, people: People, frames: int, *, tried: bool = False
+) -> SurveyedPairs:
     """Return the pairs of form, and the first frames of contrasts that are held out, of some constructions.
 
     Args:
@@ -98,11 +100,13 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
         constructions: The folder of all constructions.
         people: The nouns and pronouns.
         frames: Frames of each construction; of form there are `ITEMS_OF_FORM` times as many items.
+        tried: Whether the frames of contrasts are those on which the wording is tried, in place of those held out.
 
     Raises:
         ConstructionError: There is no such construction, it has neither of the two, or a file has faults.
     """
     items = frames * ITEMS_OF_FORM
+    part: Literal["frames", "held_out"] = "frames" if tried else "held_out"
     wanted = MakeContrasts(frames=frames, shuffled=0)
     make = MakePairs(pairs_per_condition=PerCell(meaning=items, form=items, control=items), pseudowords=None)
     form, of_contrasts = [pd.DataFrame()], [pd.DataFrame()]
@@ -113,7 +117,7 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
         form += [build_pairs(entry, content, people, make, SEED) for entry, content in of_form.items()]
         if contrasts_file(name, constructions).is_file():
             contrasts = load_contrasts(name, people, constructions)
-            of_contrasts.append(pair_table(contrast_pairs(name, contrasts, people, wanted, SEED)))
+            of_contrasts.append(pair_table(contrast_pairs(name, contrasts, people, wanted, SEED, part)))
         elif not of_form:
             known = surveyed_constructions(constructions)
             what = f"'{name}' has neither {CONTRASTS_FILE} nor pairs of form in {constructions}"
@@ -165,7 +169,7 @@ def survey_rates(
         responses = pd.concat(of_contrasts, ignore_index=True)
         comparisons = compare_contrasts(responses, members, {})
         compared.append(comparisons)
-        judged = with_contrast_verdicts(with_baselines(rates_of(responses, [BY_CONDITION]), comparisons))
+        judged = with_contrast_verdicts(with_baselines(rates_of(responses, [BY_CONDITION, BY_WORDING]), comparisons))
         judged[HAS_VERDICT] &= are_all & (judged["n"] >= FEWEST_FRAMES)
         parts.append(with_verdicts(judged, members))
     rates = pd.concat(parts, ignore_index=True)

@@ -87,6 +87,8 @@ def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
     assert row.startswith("conative ")
     assert "A verdict needs --all" in done.stdout
     assert "A verdict on meaning takes 16 frames" in done.stdout
+    conditions = [line.split()[0] for line in done.stdout.splitlines() if line.startswith(("neutral ", "adds "))]
+    assert conditions == ["neutral", "adds"]
     rates = pd.read_csv("rates.csv", keep_default_na=False)
     of_form = rates[(rates["construction"] == "conative-form") & (rates["model"] == "mini-clm")]
     assert f"form: % of {of_form['n'].max():.0f} pairs" in done.stdout

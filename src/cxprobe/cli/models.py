@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
@@ -103,6 +104,10 @@ def compare(
             min=2, help="Of a construction: how many frames are asked about its meaning; a verdict takes 16, and --all."
         ),
     ] = 3,
+    tried: Annotated[
+        bool,
+        typer.Option("--try", help="Ask the frames on which the wording of contrasts is tried, not those held out."),
+    ] = False,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="Where a row a pair, or the rates, are written; - prints them."),
@@ -171,12 +176,15 @@ def compare(
         if output is not None:
             write_table_as(pd.concat(tables, ignore_index=True), output)
         return
-    survey = Survey(lms, [what] if what else None, frames=frames, scheme=scheme, bos=bos, folder=folder)
+    names = [what] if what else None
+    survey = Survey(lms, names, frames=frames, tried=tried, scheme=scheme, bos=bos, folder=folder)
     print(f"about {survey.seconds / 60:.1f} minutes, as a short trial tells", file=sys.stderr)
     for lm in lms:
         survey.measure(lm)
         rates = survey.rates()
         _print_model(rates, lm.name, survey.are_all, stream)
+        if what:
+            _print_conditions(rates, lm.name, stream)
         if output not in (None, "-"):
             write_table_as(rates, output)
     if len(lms) > 1:
@@ -314,6 +322,23 @@ def _print_model(rates: "pd.DataFrame", model: str, are_all: bool, stream: TextI
     print_table(lines, texts=len(_HEAD), stream=stream)
     said = f"the intervals of meaning, adds and control are above 0 in: {', '.join(above) or 'none'}\n"
     print(f"{model}: {said}", file=stream, flush=True)
+
+
+def _print_conditions(rates: "pd.DataFrame", model: str, stream: TextIO) -> None:
+    """Print the contrast of each condition of a construction, and in each wording of the questions."""
+    from cxprobe.results.findings import estimate_of
+    from cxprobe.results.rates import divided_by
+    from cxprobe.results.words import with_interval
+
+    of_model = rates[(rates["model"] == model) & (rates["measure"] == "contrast")]
+    by_wording = divided_by(of_model, "condition", "wording").set_index(["condition", "wording"])["value"]
+    wordings = [*by_wording.index.unique("wording")]
+    lines: list[Sequence[str]] = [("condition", "contrast", *wordings)]
+    for row in divided_by(of_model, "condition").to_dict("records"):
+        values = [f"{by_wording.get((row['condition'], wording), nan):.2f}" for wording in wordings]
+        lines.append((row["condition"], with_interval(estimate_of(row), digits=".2f", factor=1), *values))
+    if len(lines) > 1:
+        print_table(lines, texts=1, stream=stream)
 
 
 def _print_differences(differences: "pd.DataFrame", stream: TextIO) -> None:

@@ -322,8 +322,15 @@ def _different_words(first: str, second: str) -> tuple[int, int, int]:
     return first.rfind(" ", 0, shared + 1) + 1, one, other
 
 
-def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: MakeContrasts, seed: int) -> list[Pair]:
-    """Return the pairs of the contrasts of a construction, of the frames that are held out.
+def contrast_pairs(
+    name: str,
+    content: ContrastsFile,
+    people: People,
+    wanted: MakeContrasts,
+    seed: int,
+    part: Literal["frames", "held_out"] = "held_out",
+) -> list[Pair]:
+    """Return the pairs of the contrasts of a construction.
 
     Each frame has two given names of one gender, drawn so that all names are used equally often.
 
@@ -333,16 +340,18 @@ def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: Ma
         people: The nouns and pronouns.
         wanted: How many frames, and how many of these have a shuffled condition.
         seed: The project's seed.
+        part: Which frames are asked: those that are held out, or those on which the wording is tried.
     """
     pairs: list[Pair] = []
-    rng = generator_for(seed, name, "contrasts", "held_out")
+    rng = generator_for(seed, name, "contrasts", part)
     turns = {kind: rng.permutation(people.types[kind].nouns).tolist() for kind in NAMES}
-    for number, row in enumerate(content.held_out[: wanted.frames]):
+    rows = content.held_out if part == "held_out" else content.frames
+    for number, row in enumerate(rows[: wanted.frames]):
         kind = NAMES[number % 2]
         drawn = [turns[kind][(number - number % 2 + seat) % len(turns[kind])] for seat in (0, 1)]
         pronouns = people.pronouns[people.types[kind].pronouns[0]]
         seed_of_words = int(rng.integers(2**32)) if number < wanted.shuffled else None
-        frame, wordings = f"{name} contrasts held_out {number}", content.wordings_of(number)
+        frame, wordings = f"{name} contrasts {part} {number}", content.wordings_of(number)
         pairs += pairs_of_frame(frame, content, row, drawn, pronouns, seed_of_words, wordings)
     return [replace(pair, groups={"construction": name, **pair.groups}) for pair in pairs]
 
