@@ -164,7 +164,7 @@ def test_scores_of_another_tool_decide_pairs_as_a_model_would(tmp_path, monkeypa
     (tmp_path / "scores.tsv").write_text(SCORES)
     code, said = call("compare", "pairs.tsv", "--scores", "scores.tsv", "--by", "kind", "-o", "out.tsv")
     assert code == 0, said
-    assert "accuracy 0.750" in said
+    assert "accuracy by the scores given 0.750" in said
     assert pd.read_csv("out.tsv", sep="\t")["margin"].tolist() == [3.5, 0]
     (tmp_path / "scores.tsv").write_text(SCORES.replace("Here they waits.", "Here they walk."))
     code, said = call("compare", "pairs.tsv", "--scores", "scores.tsv")

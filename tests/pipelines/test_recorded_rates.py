@@ -15,6 +15,7 @@ from cxprobe.project.params import load_params
 from cxprobe.results.schema import as_written, facet_columns
 
 pytestmark = pytest.mark.pipeline
+LEARNT = "subject-verb-agreement"
 KEYS = ["model", "construction", "source", "measure"]
 
 
@@ -34,7 +35,7 @@ PARTS = {
     "contrasts": Part({"constructions": ["resultative"]}, "taught-clm", "taught-clm"),
     "pairs": Part({"constructions": ["resultative"], "llms": {}}, "taught-clm", "taught-clm"),
     "prompts": Part({"constructions": ["let-alone"], "llms": {}}, "mini-clm", "mini-clm"),
-    "interventions": Part({"constructions": ["subject-verb-agreement"]}, "taught-clm", "taught-clm"),
+    "interventions": Part({"constructions": [LEARNT], "make": {"learn": [LEARNT]}}, "taught-clm", "taught-clm"),
 }
 
 
@@ -43,7 +44,8 @@ def test_rates_in_git_are_computed_again(task, tmp_path, monkeypatch):
     part = PARTS[task]
     content = YAML(typ="safe").load(preset_text("recorded", ROOT / "presets"))
     asked = content[task]["models"][part.entry]
-    content[task] |= {"models": {part.entry: asked}, **part.section}
+    made = content[task].get("make", {}) | part.section.get("make", {})
+    content[task] |= {"models": {part.entry: asked}, **part.section, "make": made}
     content["report"]["tested"]["models"] = []
     for name in ("constructions", "lexicon", "models", "prompts", "published"):
         (tmp_path / name).symlink_to(ROOT / name)

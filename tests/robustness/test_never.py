@@ -80,7 +80,7 @@ def test_code_of_a_checkpoint_is_asked_for_nowhere():
         for node in nodes(path)
         if isinstance(node, ast.Constant) and node.value == "trust_remote_code"
     ]
-    loading = ["src/cxprobe/models/checkpoints.py", "src/cxprobe/models/gguf.py"]
+    loading = ["src/cxprobe/models/checkpoints.py", "src/cxprobe/models/loading.py"]
     assert [name.split(":")[0] for name, _ in said] == loading
     assert all('"trust_remote_code": False' in (ROOT / path).read_text() for path in loading)
     asked = [(path, call) for path in MODULES for _, call in calls(path) if keyword_names(call) & {"trust_remote_code"}]

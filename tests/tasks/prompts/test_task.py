@@ -34,7 +34,7 @@ def test_a_rate_stands_beside_its_control_and_says_how_it_was_asked():
     assert (chat.way, chat.question) == ("multiple choice, 3 shots, reasoned", "words")
     assert (clm.headline, chat.headline) == (True, False)
     assert (clm.control.value, clm.control.n) == (0.5, 20)
-    assert clm.verdict.words == "does not"
+    assert clm.verdict.words == "not above chance, and passes the control"
 
 
 @pytest.mark.parametrize(("shots", "examples"), [("0", "none"), ("1", "templatic")])
