@@ -692,10 +692,10 @@ class Survey:
                 raise DataError(f"the model {lm.name} is there twice; give each once")
             known.add(lm.name)
             check_scored(lm._with(bos), listed, [survey.SCORE_OF_FORM])
-            tried = self._texts[:: max(1, len(self._texts) // _TRIED)]
+            few = self._texts[:: max(1, len(self._texts) // _TRIED)]
             began = perf_counter()
-            lm._token_scores(tried, scheme, bos)
-            self.seconds += (perf_counter() - began) * sum(map(len, self._texts)) / sum(map(len, tried))
+            lm._token_scores(few, scheme, bos)
+            self.seconds += (perf_counter() - began) * sum(map(len, self._texts)) / sum(map(len, few))
 
     def measure(self, model: LanguageModel) -> None:
         """Ask one of the models."""
