@@ -31,8 +31,8 @@ from transformers import (
 from cxprobe.cli.init import preset_text
 
 ROOT = Path(__file__).parent.parent
-RECORDED = preset_text("recorded", ROOT / "presets")
-"""The params.yaml of the preset recorded, which has something of everything."""
+BUNDLED = preset_text("bundled", ROOT / "presets")
+"""The params.yaml of the preset bundled, which has something of everything."""
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

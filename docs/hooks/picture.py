@@ -1,4 +1,4 @@
-"""The picture of the README and what it says in words, drawn from the results that git keeps.
+"""The picture of the README and what it says in words, drawn from the recorded run of the default.
 
 `python docs/hooks/picture.py` writes docs/images/overview.svg and the texts in README.md anew; a test compares both
 with the results.
@@ -14,7 +14,7 @@ from cxprobe.results.plots import Picture
 
 ROOT = Path(__file__).parents[2]
 PICTURE = Path("docs/images/overview.svg")
-RATES = Path("recorded/rates.csv")
+RATES = Path("recorded/quick.csv")
 MODELS = ["smollm2-135m"]
 
 

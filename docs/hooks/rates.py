@@ -1,9 +1,10 @@
-"""Numbers of the recorded run, the verdicts and the names of the package as tables in pages.
+"""Numbers of the recorded runs, the verdicts and the names of the package as tables in pages.
 
 A comment above a table says what fills it, so that no number is typed by hand:
 
-- ``<!-- rates -->``: the last cell of each line names a row of recorded/rates.csv, as
-  `pairs/mini-clm/all/real/accuracy/tests=form`; the cell before it has the rate.
+- ``<!-- rates -->``: the last cell of each line names a row of recorded/quick.csv, or of
+  recorded/further.csv where that has none, as `pairs/mini-clm/all/real/accuracy/tests=form`; the cell before it has
+  the rate.
 - ``<!-- rates: recognition/{column}/{row}/accuracy -->``: the first cell of a line is its {row}, the head has the
   {column}.
 - ``<!-- contrasts: MODEL -->``, ``<!-- verdicts -->`` and ``<!-- names -->``: the whole table is written.
@@ -18,13 +19,14 @@ from pathlib import Path
 
 import cxprobe
 from cxprobe.results.rates import ALL
-from cxprobe.results.schema import MEASURES
+from cxprobe.results.schema import KEYS, MEASURES
 from cxprobe.results.schema import RATES as RATES_COLUMNS
 from cxprobe.results.verdict import ADDS, BESIDE_CONTROL, VERDICTS
 from cxprobe.results.words import in_full
 from cxprobe.stats import Estimate
 
-RATES = Path("recorded/rates.csv")
+RATES = (Path("recorded/quick.csv"), Path("recorded/further.csv"))
+"""A rate that both runs have, such as that of a baseline, is the first one's."""
 TABLE = re.compile(r"<!-- (rates|contrasts|verdicts|names)(?:: (\S+))? -->\n(?:\|.*\n)+")
 METHODS = {
     "LanguageModel": ("surprisal", "score", "compare", "fill", "affinity"),
@@ -44,8 +46,7 @@ def fill_tables(text: str, folder: Path) -> str:
     """
     if not TABLE.search(text):
         return text
-    with (folder / RATES).open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_rows(folder)
 
     def filled(found: re.Match[str]) -> str:
         kind, about = found[1], found[2] or ""
@@ -63,6 +64,20 @@ def fill_tables(text: str, folder: Path) -> str:
         return "\n".join([comment, *table]) + "\n"
 
     return TABLE.sub(filled, text)
+
+
+def read_rows(folder: Path) -> list[dict[str, str]]:
+    """Return the rates of the recorded runs of a project, each place's once, with the facets of both."""
+    rows: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+    for path in RATES:
+        with (folder / path).open(newline="") as file:
+            for row in csv.DictReader(file):
+                names = [
+                    name for name in row if row[name] and (name in (*KEYS, "measure") or name not in RATES_COLUMNS)
+                ]
+                rows.setdefault(tuple((name, row[name]) for name in sorted(names)), row)
+    columns = dict.fromkeys(name for row in rows.values() for name in row)
+    return [dict.fromkeys(columns, "") | row for row in rows.values()]
 
 
 def _cells(line: str) -> list[str]:
@@ -133,7 +148,7 @@ def read_rate(rows: Sequence[Mapping[str, str]], key: str) -> str:
     wanted |= facets | dict.fromkeys(undivided, "")
     found = [row for row in rows if wanted.items() <= row.items()]
     if len(found) != 1:
-        raise ValueError(f"{RATES} has {len(found)} rows with {key}; name one")
+        raise ValueError(f"recorded/ has {len(found)} rows with {key}; name one")
     return in_words(found[0])
 
 

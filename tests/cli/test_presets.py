@@ -76,7 +76,7 @@ def test_the_committed_params_are_the_quick_preset():
 
 
 def test_a_model_of_a_package_is_the_same_by_its_short_name_and_in_the_preset():
-    models = YAML(typ="safe").load(preset_text("laptop", PRESETS))["models"]
+    models = YAML(typ="safe").load(preset_text("further", PRESETS))["models"]
     named = {slug: ModelSpec.model_validate(models[slug]) for slug in PACKAGED}
     assert {slug: spec.model_copy(update={"about": PACKAGED[slug].about}) for slug, spec in named.items()} == PACKAGED
 

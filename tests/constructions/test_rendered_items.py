@@ -26,13 +26,15 @@ from cxprobe.tasks.scenarios.rules import load_scenarios
 KNOWN = Path(__file__).with_name("rendered.tsv")
 ROOT = Path(__file__).parents[2]
 
+ONE_PROMPT = {"inference_prompts": ["paper-2"], "reasoning_prompts": ["paper-2"]}
+
 
 @cache
-def recorded_params() -> Params:
+def params_of_bundled() -> Params:
     """Return the parameters of the preset that has something of everything."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "params.yaml"
-        file.write_text(preset_text("recorded", ROOT / "presets"))
+        file.write_text(preset_text("bundled", ROOT / "presets"))
         return load_params(file)
 
 
@@ -46,7 +48,7 @@ def folders_with(file: str) -> list[str]:
 
 def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of all pairs of all frames, with real words and pseudowords."""
-    params, people = recorded_params(), load_people()
+    params, people = params_of_bundled(), load_people()
     names = [*folders_with("pairs.yaml"), *(name + FORM for name in folders_with("form_pairs.yaml"))]
     contents = {name: load_pairs(name, people) for name in names}
     for name, content in contents.items():
@@ -62,8 +64,8 @@ def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
 
 def hashes_of_prompts() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of all items, and of their questions and continuations."""
-    params = recorded_params()
-    settings = params.prompts.make.model_copy(update={"premises": None, "control_premises": None})
+    params = params_of_bundled()
+    settings = params.prompts.make.model_copy(update={"premises": None, "control_premises": None, **ONE_PROMPT})
     for name in folders_with("items.yaml"):
         material = load_material(name, settings, seed=params.seed)
         made = build_tables(name, material, load_wording(), settings, seed=params.seed)
@@ -75,7 +77,7 @@ def hashes_of_prompts() -> Iterator[tuple[str, str, str]]:
 
 def hashes_of_scenarios() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of all texts of a share of the items, and those of the items' words."""
-    seed = recorded_params().seed
+    seed = params_of_bundled().seed
     for name in folders_with("scenarios.yaml"):
         scenarios = load_scenarios(name)
         items = enumerate_items(scenarios, share=0.1, seed=seed)
@@ -85,7 +87,7 @@ def hashes_of_scenarios() -> Iterator[tuple[str, str, str]]:
 
 def hashes_of_interventions() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of sentences in two parts, with the places of all regions."""
-    seed, people = recorded_params().seed, load_people()
+    seed, people = params_of_bundled().seed, load_people()
     for name in folders_with("interventions.yaml"):
         labelled = load_labelled(name, people)
         items = draw_base_and_source(name, labelled, people, {"test": 200, "train": 200}, seed)

@@ -1,4 +1,4 @@
-"""What makes pages: models, numbers of the recorded run, links, the picture."""
+"""What makes pages: models, numbers of the recorded runs, links, the picture."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ from rates import RATES, TABLE, fill_tables
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_the_tables_of_a_page_are_those_of_the_recorded_run_and_of_the_code(page):
+def test_the_tables_of_a_page_are_those_of_the_recorded_runs_and_of_the_code(page):
     how = "`python docs/hooks/rates.py` writes them anew"
     assert page.read_text() == fill_tables(page.read_text(), ROOT), how
 
@@ -32,7 +32,9 @@ def test_a_rate_is_that_of_the_row_that_its_line_names(tmp_path):
     head = "task,model,construction,source,measure,tests,variant,value,low,high,n"
     rows = ["pairs,a,all,real,accuracy,,,0.5,0.4,0.6,10", "pairs,a,all,real,accuracy,form,,0.25,0.1,0.4,20"]
     rows += ["pairs,b,all,real,contrast,,,-0.5,-0.75,0.25,10", "pairs,a,all,real,accuracy,form,A,0.75,0.6,0.9,5"]
-    (tmp_path / RATES).write_text("\n".join([head, *rows]))
+    (tmp_path / RATES[0]).write_text("\n".join([head, *rows[:2]]))
+    less = "pairs,a,all,real,accuracy,,,0.9,0.9,0.9,9"  # which the first table has
+    (tmp_path / RATES[1]).write_text("\n".join([head, less, *rows[2:]]))
     lines = ["<!-- rates -->", "| it | rate | row |", "|---|---|---|"]
     lines += ["| x | ? | `pairs/a/all/real/accuracy/tests=form` |", "| y | | `pairs/b/all/real/contrast` |"]
     lines += ["| z | | `pairs/a/all/real/accuracy/tests=form,variant=A` |"]
@@ -42,7 +44,7 @@ def test_a_rate_is_that_of_the_row_that_its_line_names(tmp_path):
     assert page[4] == "| y | -0.500 [-0.750, +0.250] | `pairs/b/all/real/contrast` |"
     assert page[5] == "| z | 75 % [60, 90], n = 5 | `pairs/a/all/real/accuracy/tests=form,variant=A` |"
     assert page[10] == "| all | 50 % [40, 60], n = 10 |"
-    with pytest.raises(ValueError, match=r"rates.csv has 0 rows with pairs/c/all/real/contrast; name one"):
+    with pytest.raises(ValueError, match=r"recorded/ has 0 rows with pairs/c/all/real/contrast; name one"):
         fill_tables("\n".join(lines).replace("pairs/b", "pairs/c"), tmp_path)
 
 

@@ -22,6 +22,7 @@ KEYS = ["model", "construction", "source", "measure"]
 class Part(NamedTuple):
     """The part of a task's section that is run again, and the model whose rates are compared."""
 
+    preset: str
     section: dict
     entry: str
     model: str
@@ -29,20 +30,22 @@ class Part(NamedTuple):
 
 PARTS = {
     "recognition": Part(
-        {"constructions": {"comparative-correlative": ["generated"]}}, "baselines-recognition", "bag-of-words"
+        "quick", {"constructions": {"comparative-correlative": ["generated"]}}, "baselines-recognition", "bag-of-words"
     ),
-    "scenarios": Part({"constructions": ["let-alone"]}, "mini-mlm", "mini-mlm"),
-    "contrasts": Part({"constructions": ["resultative"]}, "taught-clm", "taught-clm"),
-    "pairs": Part({"constructions": ["resultative"], "llms": {}}, "taught-clm", "taught-clm"),
-    "prompts": Part({"constructions": ["let-alone"], "llms": {}}, "mini-clm", "mini-clm"),
-    "interventions": Part({"constructions": [LEARNT], "make": {"learn": [LEARNT]}}, "taught-clm", "taught-clm"),
+    "scenarios": Part("quick", {"constructions": ["let-alone"]}, "mini-mlm", "mini-mlm"),
+    "contrasts": Part("further", {"constructions": ["resultative"]}, "taught-clm", "taught-clm"),
+    "pairs": Part("further", {"constructions": ["resultative"], "llms": {}}, "taught-clm", "taught-clm"),
+    "prompts": Part("further", {"constructions": ["let-alone"], "llms": {}}, "mini-clm", "mini-clm"),
+    "interventions": Part(
+        "further", {"constructions": [LEARNT], "make": {"learn": [LEARNT]}}, "taught-clm", "taught-clm"
+    ),
 }
 
 
 @pytest.mark.parametrize("task", PARTS)
 def test_rates_in_git_are_computed_again(task, tmp_path, monkeypatch):
     part = PARTS[task]
-    content = YAML(typ="safe").load(preset_text("recorded", ROOT / "presets"))
+    content = YAML(typ="safe").load(preset_text(part.preset, ROOT / "presets"))
     asked = content[task]["models"][part.entry]
     made = content[task].get("make", {}) | part.section.get("make", {})
     content[task] |= {"models": {part.entry: asked}, **part.section, "make": made}
@@ -56,7 +59,9 @@ def test_rates_in_git_are_computed_again(task, tmp_path, monkeypatch):
         outcome = do_work(step, task, params, item)
         assert not outcome.faults
     computed = outcome.tables["rates"].set_index("model").loc[[part.model]].reset_index()
-    recorded = as_written(read_table(ROOT / "recorded/rates.csv")).query("task == @task and construction != 'all'")
+    recorded = as_written(read_table(ROOT / f"recorded/{part.preset}.csv")).query(
+        "task == @task and construction != 'all'"
+    )
     both = computed.merge(recorded, on=[*KEYS, *facet_columns(computed)], suffixes=("", "_recorded"))
     assert not both.empty
     for column in ("value", "n"):

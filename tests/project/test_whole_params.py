@@ -6,14 +6,14 @@ import pytest
 from ruamel.yaml import YAML
 from whole_project import BENCHMARK
 
-from conftest import RECORDED, ROOT, change_params
+from conftest import BUNDLED, ROOT, change_params
 from cxprobe.errors import ParamsError
 from cxprobe.models.params import empty_names
 from cxprobe.project.params import Params, load_params, schema_text
 
 
 def load_changed(folder, change) -> Params:
-    change_params(folder, RECORDED, change)
+    change_params(folder, BUNDLED, change)
     return load_params(folder / "params.yaml", ROOT / "constructions")
 
 
@@ -60,7 +60,9 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
     ]
 
 
-PARAMS = YAML(typ="safe").load(RECORDED)
+PARAMS = YAML(typ="safe").load(BUNDLED)
+INTERVENTIONS = PARAMS["interventions"] | {"models": {"mini-clm": {}}, "constructions": ["ditransitive"]}
+INTERVENTIONS |= {"make": INTERVENTIONS["make"] | {"learn": ["let-alone"]}}
 MINILM, MOCK = PARAMS["models"]["minilm"], PARAMS["llms"]["mock"]
 SHOTS = {"number": 1, "of_the_construction": True}
 TWICE = [SHOTS | {"sources": sources} for sources in (["templatic", "challenge"], ["challenge", "templatic"])]
@@ -98,7 +100,7 @@ def put(values: dict[str, object]):
         ({"seed": 2**32}, "seed: 4294967296 is not allowed"),
         ({"models/mini-clm-random/seed": 2**32}, "seed: 4294967296 is not allowed"),
         ({"interventions/make/learn": []}, "interventions.make.learn: "),
-        ({"interventions/make/learn": ["let-alone"]}, "learn: interventions.constructions does not have let-alone"),
+        ({"interventions": INTERVENTIONS}, "learn: interventions.constructions does not have let-alone"),
         ({"pairs/benchmarks": {"x": BENCHMARK | {"files": "../../y.tsv"}}}, "'../../y.tsv' leaves the benchmark's"),
         ({"pairs/benchmarks": {"x": BENCHMARK | {"files": "/tmp/y.tsv"}}}, "'/tmp/y.tsv' leaves the benchmark's"),
         ({"pairs/benchmarks": {"form": BENCHMARK}}, "pairs.benchmarks.form: results call something else so"),

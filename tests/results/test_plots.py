@@ -157,7 +157,7 @@ def test_marks_of_verdicts_differ_without_colour():
 
 
 def test_rates_of_a_table_are_drawn_in_a_notebook_and_an_unknown_model_is_told():
-    rates = pd.read_csv(ROOT / "results/evaluate_pairs/rates.csv")
+    rates = pd.read_csv(ROOT / "recorded/quick.csv")
     few = rates[rates["construction"].isin(["let-alone", "let-alone-form"])]
     picture = cxprobe.overview(few, models=["smollm2-135m"], folder=ROOT / "constructions")
     assert picture.said.startswith("smollm2-135m. ")
