@@ -2,7 +2,8 @@
 
 from cxprobe.project.params import Params, whole_params
 from cxprobe.results.findings import ReportModels
-from cxprobe.results.pages import headlines_of, overview_table, render_pages
+from cxprobe.results.pages import overview_table, render_pages, shown_first
+from cxprobe.results.sentences import headline
 from cxprobe.results.task import ReportInputs
 from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.registry import TASKS
@@ -18,7 +19,7 @@ def report(stage: Stage[Params]) -> Outcome:
         for stem, figure in task.figures(inputs).items()
     }
     table, pages = overview_table(findings, inputs, models), render_pages(inputs, models, findings, figures)
-    print(*headlines_of(findings, models), "See results/report/index.html", sep="\n")
+    print(headline(shown_first(findings, models), models.label), "See results/report/index.html", sep="\n")
     counts = {"pages": len(pages), "rates": len(table)}
     return Outcome(counts=counts, tables={"tables/overview": table}, figures=figures, pages=pages)
 

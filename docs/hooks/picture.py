@@ -27,8 +27,7 @@ def write(root: Path) -> None:
     """Write the picture, and into the README its text alternative and what it shows, a line for each question."""
     picture = draw(root)
     (root / PICTURE).write_text(picture.svg)
-    model, counts, named = re.split(r"(?<=\.) (?=Meaning)", picture.said)
-    headline, questions = f"{model} {counts}", re.split(r"(?<=\.) (?=Form|Prompts|Use)", named)
+    headline, *questions = re.split(r"(?<=\.) (?=Meaning|Form|Prompts|Use)", picture.said)
     readme = root / "README.md"
     text = re.sub(r"!\[[^\]]*\]\(", lambda _: f"![{headline}](", readme.read_text(), count=1)
     shown = "".join(f"- {question}\n" for question in questions)

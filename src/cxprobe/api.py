@@ -889,11 +889,10 @@ def overview(
         raise DataError(f"no rate with a verdict is about {', '.join(shown) or 'any model'}; give such rates")
     names = {name: files.construction.name for name, files in constructions.items()}
     rows = pictures.row_names({name: files.construction for name, files in constructions.items()})
-    said = [
-        f"{words.headline(of_model, model)} {words.in_sum(of_model, names)}"
-        for model, of_model in words.by_model(leads).items()
-    ]
-    return pictures.Picture(pictures.as_svg(pictures.overview(leads, rows)), " ".join(said).strip())
+    of_models = words.by_model(leads)
+    each = [f"{model}. " * (len(of_models) > 1) + words.in_sum(of_it, names) for model, of_it in of_models.items()]
+    said = " ".join([words.headline(leads, str), *each]).strip()
+    return pictures.Picture(pictures.as_svg(pictures.overview(leads, rows)), said)
 
 
 def read_pairs(path: str | Path) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.errors import DataError
 from cxprobe.results.findings import Baseline, Finding, lead_findings
 from cxprobe.results.plots import as_svg, curves, dots, mark_of, overview, row_names
-from cxprobe.results.sentences import headline, headline_of_several, in_sum, sentence
+from cxprobe.results.sentences import headline, in_sum, sentence
 from cxprobe.results.verdict import EVERY_VERDICT, SIGNS, Effects, frames_needed
 from cxprobe.stats import Estimate, Mean
 
@@ -82,10 +82,7 @@ def test_a_question_has_one_rate_on_the_first_page_and_a_contrast_comes_before_o
 def test_the_counts_of_the_heading_are_those_of_the_paragraph():
     form = found("above_baseline", question="form", effects=None)
     leads = [found(), found("too_few", "other"), form]
-    assert headline(leads, "m").replace("\u00a0", " ") == (
-        "m. Meaning of 2 constructions: adds a part in 1; cannot be told (too few frames) in 1. "
-        "Form of 1 construction: above the best baseline in 1."
-    )
+    assert headline(leads, str) == "m takes meaning from 1 of 2 constructions, and recognises 1 of 1 forms."
     assert in_sum(leads, NAMES).replace("\u00a0", " ") == (
         "Meaning of 2 constructions: adds a part in 1, Toy (30 % of the control); cannot be told (too few frames) in "
         "1, Other (30 % of the control). Form of 1 construction: above the best baseline in 1, Toy."
@@ -112,11 +109,11 @@ def test_several_models_have_one_heading_that_names_the_ones_that_take_the_most(
         found("adds_nothing", model="n"),
         found("above_chance", question="form"),
     ]
-    assert headline_of_several(leads, str.upper) == (
-        "Of 2 models M takes something from the most constructions (1 of 2), and none recognises any of 1 forms."
+    assert headline(leads, str.upper) == (
+        "Of 2 models, M takes meaning from the most constructions (1 of 2), and M and N recognise 0 of 1 forms."
     )
-    tied = headline_of_several([found(), found(model="n")], str)
-    assert tied == "Of 2 models m and n take something from the most constructions (1 of 1)."
+    assert headline([found(), found(model="n")], str) == "Of 2 models, m and n take meaning from 1 of 1 constructions."
+    assert headline([], str) == ""
 
 
 def test_of_several_models_the_picture_is_a_matrix_with_a_dash_where_one_was_not_asked():
@@ -160,7 +157,7 @@ def test_rates_of_a_table_are_drawn_in_a_notebook_and_an_unknown_model_is_told()
     rates = pd.read_csv(ROOT / "recorded/quick.csv")
     few = rates[rates["construction"].isin(["let-alone", "let-alone-form"])]
     picture = cxprobe.overview(few, models=["smollm2-135m"], folder=ROOT / "constructions")
-    assert picture.said.startswith("smollm2-135m. ")
+    assert picture.said.startswith("smollm2-135m takes meaning from ")
     assert picture._repr_svg_() == picture.svg
     with pytest.raises(DataError, match="no rate with a verdict is about gpt9"):
         cxprobe.overview(few, models=["gpt9"], folder=ROOT / "constructions")

@@ -21,7 +21,7 @@ from cxprobe.results.comparisons import COMPARISON, MODELS
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, estimate_of, lead_findings
 from cxprobe.results.params import Report
 from cxprobe.results.plots import PANELS, as_svg, dots, mark_of, overview, row_names
-from cxprobe.results.sentences import by_model, headline, headline_of_several, in_sum, sentence
+from cxprobe.results.sentences import by_model, headline, in_sum, sentence
 from cxprobe.results.task import PageTable, ReportInputs
 from cxprobe.results.verdict import BESIDE_CONTROL, CONDITION, VERDICTS
 from cxprobe.results.words import in_full, percent, with_interval
@@ -43,13 +43,6 @@ _DIFFERENCE += ["p in its family (Holm)", "detectable"]
 def shown_first(findings: Sequence[Finding], models: ReportModels) -> list[Finding]:
     """Return the findings of the first page; where every model stands under Methods, those of these."""
     return lead_findings(findings, models.shown) or lead_findings(findings, models.under_methods)
-
-
-def headlines_of(findings: Sequence[Finding], models: ReportModels) -> list[str]:
-    """Return a sentence about all models of the first page, and where there are several, one about each."""
-    first = shown_first(findings, models)
-    each = [headline(of_model, models.label(slug)) for slug, of_model in by_model(first).items()]
-    return [headline_of_several(first, models.label), *each] if len(each) > 1 else each
 
 
 def render_pages(
@@ -90,7 +83,7 @@ def render_pages(
             "index.html",
             "",
             pictures=pictured,
-            headline=" ".join(headlines_of(findings, models)[:1]),
+            headline=headline(first, models.label),
             better=_better(first, inputs, models),
             said={slug: in_sum(of_model, names) for slug, of_model in by_model(first).items()},
             example=_example(first, inputs),

@@ -101,38 +101,36 @@ def in_sum(findings: Sequence[Finding], names: Mapping[str, str] | None = None) 
     return " ".join(said)
 
 
-def headline(findings: Sequence[Finding], model: str) -> str:
-    """Return the findings of the first page about one model in a line; "" if it has none of meaning or form.
-
-    Such as "smollm2-135m. Meaning of 9 constructions: adds most in 1; adds a part in 3; cannot be told (too few frames)
-    in 5. Form of 12 constructions: above the best baseline in 11; not distinguishable from chance in 1."
-    """
-    said = in_sum([one for one in findings if one.question in ("meaning", "form")])
-    return said and f"{model}. {said}"
+_HEADLINES = {  # question -> of models that are alike, or one; of the best of several
+    "meaning": ("meaning from {} of {} constructions", "meaning from the most constructions ({} of {})", "take"),
+    "form": ("{} of {} forms", "the most forms ({} of {})", "recognise"),
+}
 
 
-def headline_of_several(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
-    """Return in one sentence which of several models has the most constructions that add something, and the most forms.
+def headline(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
+    """Return in one sentence how many constructions add something for models, and how many forms they recognise.
 
-    Such as "Of 3 models smollm2-135m takes something from the most constructions (5 of 9), and smollm2-135m recognises
-    the most forms (3 of 10)."
+    Such as "smollm2-135m takes meaning from 5 of 9 constructions, and recognises 10 of 12 forms." Of several it names
+    the best: "Of 3 models, gemma takes meaning from the most constructions (5 of 9)."
 
     Args:
         findings: Those of the first page.
         label: Returns the name of a model for people.
     """
-    said, models = list[str](), by_model(findings)
-    what = {"meaning": "take{} something from the most constructions", "form": "recognise{} the most forms"}
-    for question, most_of in what.items():
+    said, before, models = list[str](), "", by_model(findings)
+    for question, (alike, of_best, verb) in _HEADLINES.items():
         of_it = {slug: [one for one in listed if one.question == question] for slug, listed in models.items()}
+        asked = max(map(len, of_it.values()), default=0)
+        if not asked:
+            continue
         found = {slug: sum(map(_is_found, listed)) for slug, listed in of_it.items()}
-        most, asked = max(found.values()), max(map(len, of_it.values()))
-        names = " and ".join(label(slug) for slug, number in found.items() if number == most)
-        if asked and most:
-            said.append(f"{names} {most_of.format('s' * (' and ' not in names))} ({most} of {asked})")
-        elif asked:
-            said.append(f"none {most_of.format('s').replace('the most', f'any of {asked}')}")
-    return f"Of {len(models)} models {', and '.join(said)}." if said else ""
+        most = max(found.values())
+        best = [label(slug) for slug, number in found.items() if number == most]
+        names, verb = " and ".join(best), verb + "s" * (len(best) == 1)
+        what = (alike if len(best) == len(models) else of_best).format(most, asked)
+        said.append(f"{verb} {what}" if names == before else f"{names} {verb} {what}")
+        before = names
+    return f"{'' if len(models) == 1 else f'Of {len(models)} models, '}{', and '.join(said)}." if said else ""
 
 
 def _is_found(finding: Finding) -> bool:
