@@ -89,7 +89,7 @@ def test_items_of_other_people_stay_out(project, made_params):
     path = f"data/make_prompts/{MEANING}/items.parquet"
     own = pd.read_parquet(path)
     pd.concat([own, own[own["kind"] == "inference"].iloc[[0]].assign(id="asked", set="cxnli")]).to_parquet(path)
-    found = TASKS["prompts"].dataset(made_params)["nli"]["id"].tolist()
+    found = TASKS["prompts"].export(made_params).tables["nli"]["id"].tolist()
     assert found == own.loc[own["kind"] == "inference", "id"].tolist()
 
 

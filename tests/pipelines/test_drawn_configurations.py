@@ -59,8 +59,7 @@ def run_to_the_report(folder, content):
     params, faults = load_params(), FoundFaults()
     asked = [name for name in TASKS if not params.params_of(name).nothing_to_do]
     for name in asked:
-        TASKS[name].check_params(params, faults)
-        TASKS[name].check_shared_files(params, faults)
+        TASKS[name].check(params, faults)
     assert faults.lines == []
     for name in asked:
         run("make", name, params)

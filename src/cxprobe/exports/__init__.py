@@ -71,7 +71,7 @@ def export_hub(params: Params) -> Exported:
     configurations: dict[str, dict[str, Any]] = {}
     files: dict[str, bytes] = {}
     for task in tasks:
-        for name, table in task.dataset(params).items():
+        for name, table in task.export(params).tables.items():
             about = read_yaml(task.params.experiments_file.with_name("dataset.yaml"), DataError)[name]
             if table.empty:
                 continue
@@ -177,7 +177,7 @@ def export_harness(params: Params) -> Exported:
         DataError: A file of what has been made is missing.
     """
     made, left_out = _made_tasks(params)
-    tables = [pairs for pairs in (task.pairs(params) for task in made) if pairs is not None]
+    tables = [pairs for pairs in (task.export(params).pairs for task in made) if pairs is not None]
     tasks = [one for pairs in tables for one in pair_tasks(pairs)]
     if not tasks:
         return Exported({}, [], left_out)
@@ -208,7 +208,7 @@ def pair_tasks(pairs: pd.DataFrame) -> Iterator[HarnessTask]:
     task, and in no other.
 
     Args:
-        pairs: One row a pair, of one construction or several, as `cxprobe.results.task.Task.pairs` returns them.
+        pairs: One row a pair, of one construction or several, as `cxprobe.results.task.ExportedItems` returns them.
     """
     alone = pairs["variant"].where(pairs["one_answer"] != "", "")
     parts = pairs.assign(alone=alone).groupby(["construction", "words", "alone"], sort=False)
@@ -302,7 +302,7 @@ def export_items(params: Params, name: str, n: int) -> tuple[pd.DataFrame, pd.Da
         raise DataError(f"--task {name}: has no items yet{suggest(name, [*made])}; run `dvc repro make_{name}`")
     rows = [
         (cells, text, options, right)
-        for table in made[name].dataset(params).values()
+        for table in made[name].export(params).tables.values()
         for cells in table.to_dict("records")
         for text, options, right in _asked(cells)
     ]
@@ -348,7 +348,7 @@ def _made_tasks(params: Params) -> tuple[list[Task], list[str]]:
             left_out.append(f"{name}: {made} is missing, since `dvc repro make_{name}` has not run.")
         else:
             tasks.append(task)
-            left_out += task.left_out(params)
+            left_out += task.export(params).left_out
     return tasks, left_out
 
 

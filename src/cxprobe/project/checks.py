@@ -48,9 +48,7 @@ def find_faults() -> FoundFaults:
             task.check_construction(folder, faults)
         _check_examples(folder, faults)
     for task in TASKS.values():
-        if params is not None:
-            task.check_params(params, faults)
-        task.check_shared_files(params, faults)
+        task.check(params, faults)
     if params is not None:
         for name in params.mining.constructions:
             faults.require("mining.constructions", name, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")

@@ -260,7 +260,7 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
         divided = [column for column in table if column not in COMPARISON and column != "task"]
         for row in tested.to_dict("records"):
             items = [row[column] for column in divided if row[column] not in ("own", "", "construction", value)]
-            about = ", ".join(task.part_name(item) for item in items if isinstance(item, str))
+            about = ", ".join(item for item in items if isinstance(item, str))
             in_nats = bool(row.get(CONDITION))
             how: Any = {"digits": "+.2f", "factor": 1} if in_nats else {"digits": "+.0f"}
             number, interval = with_interval(estimate_of(row, "difference"), "{} [{}, {}]", **how).split(" ", 1)

@@ -45,6 +45,35 @@ class Example(NamedTuple):
     wrong: str
 
 
+class Shown(NamedTuple):
+    """How pages show a row of the rates.
+
+    Attributes:
+        way: The label of its items.
+        in_overview: Whether it may stand on the first page.
+        baseline: The row of its baseline, where that is not at the same place.
+    """
+
+    way: str
+    in_overview: bool
+    baseline: Mapping[Any, Any] | None = None
+
+
+class ExportedItems(NamedTuple):
+    """The items of a task for tools of others.
+
+    Attributes:
+        tables: Configuration in the task's dataset.yaml -> its table of the exported data set.
+        left_out: A sentence about each thing that the data set leaves out.
+        pairs: Minimal pairs for tools that compare two texts, one row a pair: the columns of ``data/make_pairs``, and
+            one_answer: why a fixed preference for one answer is enough to be right in the pair's variant, or "".
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+    left_out: Sequence[str] = ()
+    pairs: pd.DataFrame | None = None
+
+
 @dataclass(frozen=True)
 class PageTable:
     """A table of a page: its title, the file of its numbers, relative to results/, and its cells."""
@@ -209,18 +238,15 @@ class Task:
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the task's files in a construction's folder."""
 
-    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
-        """Check that the project has the files that the task's section of params.yaml needs."""
-        for name in getattr(params, self.name).constructions if self.items_file else ():
-            faults.require(f"{self.name}.constructions", name, CONSTRUCTIONS_FOLDER / name / self.items_file)
-
-    def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
-        """Check the task's files outside of constructions/, such as prompts.
+    def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
+        """Check that the project has what the task's section needs, and its files outside of constructions/.
 
         Args:
             params: The parameters; None if they have faults, so that all files are checked.
             faults: The faults that are found are added here.
         """
+        for name in getattr(params, self.name).constructions if params and self.items_file else ():
+            faults.require(f"{self.name}.constructions", name, CONSTRUCTIONS_FOLDER / name / self.items_file)
 
     # ---- plans
 
@@ -230,20 +256,14 @@ class Task:
 
     # ---- reports
 
-    def part_name(self, part: str) -> str:
-        """Return the name in reports of a source, construction or level."""
-        return part
+    def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Any) -> Shown | None:
+        """Return how pages show a row of the rates; None if they do not.
 
-    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
-        """Return the label of the items of a row of the rates; "" if pages do not show the row."""
-        return ""
-
-    def in_overview(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> bool:
-        """Return True if the first page may have a row of the rates."""
-        return bool(row["decides"])
-
-    def baseline(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> Mapping[Any, Any] | None:
-        """Return the row of the rates that is the baseline of a row, where it is not at the same place."""
+        Args:
+            row: The row.
+            rates: All rates of the task.
+            items: What `read_items` returned.
+        """
         return None
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
@@ -271,22 +291,9 @@ class Task:
 
     # ---- exports
 
-    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
-        """Return configuration in the task's dataset.yaml -> its table of the exported data set."""
-        return {}
-
-    def left_out(self, params: ReportParams) -> list[str]:
-        """Return a sentence about each thing that the data set leaves out."""
-        return []
-
-    def pairs(self, params: ReportParams) -> pd.DataFrame | None:
-        """Return minimal pairs for tools that compare two texts.
-
-        Returns:
-            One row per pair, with the columns of ``data/make_pairs``, and one_answer: why a fixed preference for one
-            answer is enough to be right in the pair's variant, or "".
-        """
-        return None
+    def export(self, params: ReportParams) -> ExportedItems:
+        """Return the items that were made."""
+        return ExportedItems({})
 
 
 def read_demand(
@@ -350,10 +357,8 @@ def findings_of(
         task = tasks[name]
         for one in findings_in(table, task.params.construction_of):
             files = constructions[one.construction]
-            way = task.row_label(one.row, files.items.get(name))
-            if way:
-                in_overview = not files.construction.placebo and task.in_overview(one.row, table)
-                of_baseline = None if one.baseline else task.baseline(one.row, table)
-                baseline = Baseline(one.row["baseline"], estimate_of(of_baseline)) if of_baseline else one.baseline
-                findings.append(replace(one, way=way, baseline=baseline, headline=in_overview))
+            if shown := task.shown(one.row, table, files.items.get(name)):
+                in_overview = shown.in_overview and not files.construction.placebo
+                found = Baseline(one.row["baseline"], estimate_of(shown.baseline)) if shown.baseline else None
+                findings.append(replace(one, way=shown.way, baseline=one.baseline or found, headline=in_overview))
     return findings

@@ -12,7 +12,7 @@ from cxprobe.results.findings import Finding
 from cxprobe.results.params import ReportParams
 from cxprobe.results.schema import cluster_lists
 from cxprobe.results.sentences import condition_in_words
-from cxprobe.results.task import Demand, Example, ReportInputs, Task, read_demand
+from cxprobe.results.task import Demand, Example, ExportedItems, ReportInputs, Shown, Task, read_demand
 from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES
 from cxprobe.tasks.contrasts.contrast import made_file, read_frames
 from cxprobe.tasks.contrasts.make import (
@@ -82,9 +82,9 @@ class ContrastsTask(Task):
                     texts |= {*(pairs["context"] + pairs[side])}
             yield from read_demand(params.models, "measure_contrasts", [entry], texts)
 
-    def row_label(self, row: Mapping[Any, Any], items: ConstructionContrasts) -> str:
+    def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: ConstructionContrasts) -> Shown | None:
         """Return the name of contrasts."""
-        return _CALLED
+        return Shown(_CALLED, in_overview=row["decides"])
 
     def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
         """Yield the frames of a contrast, by a context and question of each, with their contrasts in nats."""
@@ -98,9 +98,9 @@ class ContrastsTask(Task):
             [pair] = first[first["item"] == name].to_dict("records")
             yield Example(_CALLED, pair["context"], pair["good"].strip(), pair["bad"].strip()), float(value)
 
-    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+    def export(self, params: ReportParams) -> ExportedItems:
         """Return the pairs of all frames."""
         section = params.section(ContrastsParams)
         tables = [read_frames(made_file(name), MeasuredFrames()) for name in section.constructions]
         pairs = pd.concat(tables, ignore_index=True)
-        return {"contrasts": pairs.assign(clusters=cluster_lists(pairs))}
+        return ExportedItems({"contrasts": pairs.assign(clusters=cluster_lists(pairs))})

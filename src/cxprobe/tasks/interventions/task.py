@@ -13,7 +13,7 @@ from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.params import ReportParams, task_members
-from cxprobe.results.task import Demand, Example, PageTable, ReportInputs, Task, published_table, read_demand
+from cxprobe.results.task import Demand, Example, PageTable, ReportInputs, Shown, Task, published_table, read_demand
 from cxprobe.tasks.interventions import params as names
 from cxprobe.tasks.interventions.evaluate import USED
 from cxprobe.tasks.interventions.make import (
@@ -65,14 +65,13 @@ class InterventionsTask(Task):
                 interventions_file(folder.name), partial(load_labelled, folder.name, people), _faults_of_sentences
             )
 
-    def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
-        """Check the neutral sentences, if the task has something to do."""
+    def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
+        """Check the neutral sentences, and that the constructions to learn on are among those with sentences."""
+        super().check(params, faults)
         if params is None or params.section(InterventionsParams).constructions:
             faults.attempt(load_neutral)
-
-    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
-        """Check that each construction has sentences for interventions, and that those to learn on are among them."""
-        super().check_params(params, faults)
+        if params is None:
+            return
         section = params.section(InterventionsParams)
         if unknown := {*(section.make.learn or ())} - {*section.constructions}:
             faults.lines.append(
@@ -99,16 +98,15 @@ class InterventionsTask(Task):
             texts += [*sides, *(sides[:1] * (layers * exchanges))]
         yield from read_demand(params.models, "measure_interventions", section.models, texts)
 
-    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
-        """Return the label of rates of changed answers; other rates are in tables only."""
-        return "answers that an exchange along one direction changes" if row["measure"] == "changed" else ""
-
-    def baseline(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> Mapping[Any, Any]:
-        """Return the rate of random directions at the place of a row, which serve as the baseline."""
+    def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Any) -> Shown | None:
+        """Return rates of changed answers, beside those of random directions; others are in tables."""
+        if row["measure"] != "changed":
+            return None
         used = rates[USED.among(rates)]
         place = [row["model"], row["construction"], row["measure"], names.RANDOM]
         same = used[(used[["model", "construction", "measure", "intervention"]] == place).all(axis=1)]
-        return same.to_dict("records")[0]
+        way = "answers that an exchange along one direction changes"
+        return Shown(way, in_overview=row["decides"], baseline=same.to_dict("records")[0])
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the effects by layer, of each model and construction."""

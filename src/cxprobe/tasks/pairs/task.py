@@ -26,8 +26,10 @@ from cxprobe.results.schema import cluster_lists
 from cxprobe.results.task import (
     Demand,
     Example,
+    ExportedItems,
     PageTable,
     ReportInputs,
+    Shown,
     Task,
     published_table,
     read_demand,
@@ -110,23 +112,10 @@ class PairsTask(Task):
             path = folder / pairs_file(name).name
             faults.read(path, partial(read_pairs_file, name), lambda pairs: lint_pairs(pairs, people) if people else ())
 
-    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
-        """Check that each construction has pairs, and each benchmark its files."""
-        from cxprobe.tasks.pairs.benchmarks import benchmark_files
-
-        section = params.section(PairsParams)
-        people = people_if_sound()
-        for name in section.constructions:
-            faults.require("pairs.constructions", name, pairs_file(name))
-            with suppress(CxprobeError):  # its faults have been reported
-                faults.notes += _notes_on_variants(name, load_pairs(name, people), people, params) if people else ()
-        for name, benchmark in section.benchmarks.items():
-            place = f"params.yaml: pairs.benchmarks.{name}: "
-            faults.attempt(benchmark_files, DATA / "benchmarks" / name, benchmark, prefix=place)
-
-    def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
-        """Check the prompts that ask for preferences, and that they include the one that params.yaml names."""
+    def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
+        """Check the constructions' pairs, the benchmarks' files, and the prompts that ask for preferences."""
         from cxprobe.tasks.pairs.ask import load_preference_prompts
+        from cxprobe.tasks.pairs.benchmarks import benchmark_files
 
         section = params.section(PairsParams) if params else None
         ask = section.ask if section else None
@@ -136,6 +125,16 @@ class PairsTask(Task):
             needed=section is None or bool(section.llms),
             named={"pairs.ask.prompt": ("prompts", ask.prompt)} if ask else {},
         )
+        if params is None or section is None:
+            return
+        people = people_if_sound()
+        for name in section.constructions:
+            faults.require("pairs.constructions", name, pairs_file(name))
+            with suppress(CxprobeError):  # its faults have been reported
+                faults.notes += _notes_on_variants(name, load_pairs(name, people), people, params) if people else ()
+        for name, benchmark in section.benchmarks.items():
+            place = f"params.yaml: pairs.benchmarks.{name}: "
+            faults.attempt(benchmark_files, DATA / "benchmarks" / name, benchmark, prefix=place)
 
     # ---- plans
 
@@ -161,9 +160,9 @@ class PairsTask(Task):
 
     # ---- reports
 
-    def row_label(self, row: Mapping[Any, Any], items: ConstructionPairs) -> str:
+    def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: ConstructionPairs) -> Shown | None:
         """Return the kind of pairs of a row."""
-        return called_pairs(row["construction"])
+        return Shown(called_pairs(row["construction"]), in_overview=row["decides"])
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates of each kind of pairs by construction, and along series of models.
@@ -225,14 +224,11 @@ class PairsTask(Task):
 
     # ---- exports
 
-    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+    def export(self, params: ReportParams) -> ExportedItems:
         """Return this project's pairs."""
         pairs = read_pair_tables(params.section(PairsParams))
-        return {"pairs": pairs.assign(clusters=cluster_lists(pairs)).fillna("")}
-
-    def pairs(self, params: ReportParams) -> pd.DataFrame:
-        """Return this project's pairs, with the column one_answer, see `Task.pairs`."""
-        return with_one_answer(read_pair_tables(params.section(PairsParams)))
+        tables = {"pairs": pairs.assign(clusters=cluster_lists(pairs)).fillna("")}
+        return ExportedItems(tables, pairs=with_one_answer(pairs))
 
 
 def _labelled(rates: pd.DataFrame, contents: Mapping[str, PairsFile]) -> pd.DataFrame:

@@ -21,8 +21,10 @@ from cxprobe.results.rates import ALL
 from cxprobe.results.task import (
     Demand,
     Example,
+    ExportedItems,
     PageTable,
     ReportInputs,
+    Shown,
     Task,
     published_table,
     read_demand,
@@ -96,8 +98,9 @@ class PromptsTask(Task):
         """Check items.yaml."""
         faults.read(folder / self.items_file, lambda: load_items(folder.name), lint_items)
 
-    def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
+    def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check premises of several constructions, the files of prompts, and every question that is asked for."""
+        super().check(params, faults)
         paths = sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{self.items_file}"))
         # check_construction reports their faults.
         read = {path: FoundFaults().attempt(load_items, path.parent.name) for path in paths}
@@ -129,23 +132,20 @@ class PromptsTask(Task):
 
     # ---- reports
 
-    def part_name(self, part: str) -> str:
-        """Return the name of a set in words."""
-        return SETS.get(part, part)
+    def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Any) -> Shown | None:
+        """Return the set of a row and its number of examples.
 
-    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
-        """Return the set of a row and its number of examples."""
+        The baseline is the rate that decides of it: it answers an item once, whatever the setting.
+        """
         if not row["shots"] or row["prompt"]:
-            return ""
-        shots = row["shots"]
+            return None
+        shots = f"{row['shots']} shot{'' if row['shots'] == '1' else 's'}"
         reasoned = ", reasoned" if row["chain_of_thought"] == "True" else ""
-        return f"{self.part_name(row['source'])}, {shots} shot{'' if shots == '1' else 's'}{reasoned}"
-
-    def baseline(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> Mapping[Any, Any] | None:
-        """Return the deciding rate of the baseline of a row: it answers an item once, whatever the setting."""
+        way = f"{SETS.get(row['source'], row['source'])}, {shots}{reasoned}"
         place = [row["baseline"], row["construction"], row["source"], row["measure"]]
         same = (rates[["model", "construction", "source", "measure"]] == place).all(axis=1)
-        return next(iter(rates[rates["decides"] & same].to_dict("records")), None)
+        baseline = next(iter(rates[rates["decides"] & same].to_dict("records")), None)
+        return Shown(way, in_overview=row["decides"], baseline=baseline)
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates by construction, and by test and prompt."""
@@ -162,9 +162,10 @@ class PromptsTask(Task):
 
     # ---- exports
 
-    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
-        """Return the inferences and the multiple-choice items."""
-        items = params.section(PromptsParams).made("items")
+    def export(self, params: ReportParams) -> ExportedItems:
+        """Return the inferences and the multiple-choice items; those of others are not exported."""
+        section = params.section(PromptsParams)
+        items = section.made("items")
         items = items[items["set"].isin(SETS)]
         shared = items[f"{CLUSTER}premise"].astype(str)
         nli = items.assign(premise_id=shared)[items["kind"] == "inference"]
@@ -173,13 +174,9 @@ class PromptsTask(Task):
         neither = load_wording().reasoning.neither
         options = [[a, b, neither] for a, b in zip(reasoning["a"], reasoning["b"], strict=True)]
         listed = pd.Series(options, reasoning.index, dtype=object)
-        return {"nli": nli, "reasoning": reasoning.assign(options=listed)}
-
-    def left_out(self, params: ReportParams) -> list[str]:
-        """Return a sentence about the items of others, which are not exported, if there are any."""
-        names = ", ".join(params.section(PromptsParams).make.files)
-        what = f"Items from other people's files ({names}) are not exported."
-        return [what] if names else []
+        names = ", ".join(section.make.files)
+        left_out = [f"Items from other people's files ({names}) are not exported."] * bool(names)
+        return ExportedItems({"nli": nli, "reasoning": reasoning.assign(options=listed)}, left_out)
 
 
 def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -> "dict[str, Figure]":
@@ -263,7 +260,7 @@ def _check_questions(params: ReportParams, wording: Wording, faults: FoundFaults
     if len(faults.lines) > before:
         return
     for name in section.constructions:
-        if (CONSTRUCTIONS_FOLDER / name / "items.yaml").is_file():  # check_params reports others
+        if (CONSTRUCTIONS_FOLDER / name / "items.yaml").is_file():  # `Task.check` reports others
             material = faults.attempt(load_material, name, settings, seed=seed)
             if material is not None:
                 present |= {item.set for item in material.items}

@@ -19,7 +19,7 @@ from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.schema import cluster_lists
-from cxprobe.results.task import Demand, ReportInputs, Task, read_demand
+from cxprobe.results.task import Demand, ExportedItems, ReportInputs, Shown, Task, read_demand
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.params import RecognitionParams, RecognitionStage
 
@@ -56,8 +56,10 @@ class RecognitionTask(Task):
             if None not in grammars:
                 faults.attempt(load_grammars, folder.name, of_source, source=source)
 
-    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
+    def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the sources that params.yaml names against the files of the constructions."""
+        if params is None:
+            return
         section = params.section(RecognitionParams)
         files = {"generated": "grammars/train.cfg", "mined": "labels.tsv"}
         for name, sources in section.constructions.items():
@@ -88,17 +90,19 @@ class RecognitionTask(Task):
             read = sentences[sources.isin(section.sources_of(model))].drop_duplicates("text")
             yield from read_demand(params.models, "measure_recognition", [model], read["text"].tolist())
 
-    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
-        """Return the sentences of a row of all features at the middle layer."""
-        return f"probe, {row['source']} sentences" if row["decides"] else ""
+    def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Any) -> Shown | None:
+        """Return the sentences of a row of all features at the middle layer.
 
-    def in_overview(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> bool:
-        """Return whether the sentences of a row are the hardest: those with the lowest rate of the best baseline."""
+        The first page has the hardest ones: those with the lowest rate of the best baseline.
+        """
+        if not row["decides"]:
+            return None
         is_sum = rates["decides"] & (rates["measure"] == "accuracy")
         sums = rates[is_sum & (rates["construction"] == row["construction"])]
         named = set(sums["baseline"])
         best = sums[sums["model"].isin(named)].groupby("source")["value"].max()
-        return bool(row["source"] == best.reindex(sums["source"].unique()).fillna(0.0).idxmin())
+        hardest = best.reindex(sums["source"].unique()).fillna(0.0).idxmin()
+        return Shown(f"probe, {row['source']} sentences", in_overview=row["source"] == hardest)
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates of each construction by layer."""
@@ -106,17 +110,14 @@ class RecognitionTask(Task):
 
         return figures_by_layer(inputs.rates(self.name), task_members(inputs.sections[self.name]))
 
-    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+    def export(self, params: ReportParams) -> ExportedItems:
         """Return the sentences that grammars made."""
-        sentences = labelled_sentences(params.section(RecognitionParams))
+        section = params.section(RecognitionParams)
+        sentences = labelled_sentences(section)
         kept = sentences.drop(columns=sentences.filter(regex=f"^{CLUSTER}"))
-        return {"sentences": kept.assign(clusters=cluster_lists(sentences))}
-
-    def left_out(self, params: ReportParams) -> list[str]:
-        """Return that mined sentences are not in the data set, if there are any."""
-        if any(source not in MADE_HERE for _, source in params.section(RecognitionParams).sources):
-            return ["Mined sentences are quotations of other people's texts and are not in the data set."]
-        return []
+        others = any(source not in MADE_HERE for _, source in section.sources)
+        left_out = ["Mined sentences are quotations of other people's texts and are not in the data set."] * others
+        return ExportedItems({"sentences": kept.assign(clusters=cluster_lists(sentences))}, left_out)
 
 
 def labelled_sentences(section: RecognitionParams, *, mined: bool = False) -> pd.DataFrame:

@@ -11,7 +11,17 @@ from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.params import ReportParams
-from cxprobe.results.task import Demand, Example, PageTable, ReportInputs, Task, published_table, read_demand
+from cxprobe.results.task import (
+    Demand,
+    Example,
+    ExportedItems,
+    PageTable,
+    ReportInputs,
+    Shown,
+    Task,
+    published_table,
+    read_demand,
+)
 from cxprobe.tasks.scenarios.evaluate import UNCALIBRATED
 from cxprobe.tasks.scenarios.params import ScenariosParams, ScenariosStage
 from cxprobe.tasks.scenarios.rules import (
@@ -66,10 +76,11 @@ class ScenariosTask(Task):
         section = params.section(ScenariosParams)
         yield from read_demand(params.models, "measure_scenarios", section.models, set(read_scenarios(section)["text"]))
 
-    def row_label(self, row: Mapping[Any, Any], items: Scenarios) -> str:
+    def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Scenarios) -> Shown | None:
         """Return the test of a row without calibration."""
-        is_shown = row["calibration"] == UNCALIBRATED
-        return f"scenario {name_of_scenario(row['scenario'], items)}" if is_shown else ""
+        if row["calibration"] != UNCALIBRATED:
+            return None
+        return Shown(f"scenario {name_of_scenario(row['scenario'], items)}", in_overview=row["decides"])
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield accuracies and flips beside published ones."""
@@ -81,12 +92,12 @@ class ScenariosTask(Task):
                 title += "; DeBERTa's head is applied without its enhanced mask decoder, which transformers lacks"
             yield published_table(rows.drop(columns="construction"), title, _BESIDE, models)
 
-    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+    def export(self, params: ReportParams) -> ExportedItems:
         """Return the texts with their candidates."""
         texts = read_scenarios(params.section(ScenariosParams))
         names = texts[["construction", "item", "scenario", "test", "draw"]].astype(str)
         candidates = pd.Series(texts[["first", "second"]].to_numpy().tolist(), texts.index, dtype=object)
-        return {"scenarios": texts.assign(id=names.agg("/".join, axis=1), candidates=candidates)}
+        return ExportedItems({"scenarios": texts.assign(id=names.agg("/".join, axis=1), candidates=candidates)})
 
 
 def name_of_scenario(name: str, scenarios: Scenarios) -> str:

@@ -7,7 +7,7 @@ from cxprobe.tasks.greetings.params import GreetingsParams, GreetingsStage
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.params import ReportParams
-from cxprobe.results.task import Demand, Task, read_demand
+from cxprobe.results.task import Demand, Shown, Task, read_demand
 
 
 class GreetingsTask(Task):
@@ -17,9 +17,9 @@ class GreetingsTask(Task):
     title = "Greetings"
     steps = ("make",)
 
-    def check_params(self, params, faults) -> None:
+    def check(self, params, faults) -> None:
         """Refuse greetings of nobody."""
-        if params.section(GreetingsParams).make.names < 1:
+        if params and params.section(GreetingsParams).make.names < 1:
             faults.lines.append("params.yaml: greetings.make.names: greet one person or more")
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
@@ -28,6 +28,6 @@ class GreetingsTask(Task):
         items = read_made_table(DATA / "make_greetings" / "items.parquet")
         yield from read_demand(params.models, "measure_greetings", section.models, {*items["good"], *items["bad"]})
 
-    def row_label(self, row, items) -> str:
+    def shown(self, row, rates, items) -> Shown | None:
         """Return the label of the rate of all greetings."""
-        return "greetings" if row["decides"] else ""
+        return Shown("greetings", in_overview=True) if row["decides"] else None
