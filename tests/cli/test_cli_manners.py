@@ -23,7 +23,7 @@ IN_A_PROJECT = {
     "sync": [],
     "ui": [],
     "label": ["toy", "--who", "Ann"],
-    "new": ["construction", "mine"],
+    "add": ["construction", "mine"],
     "export": ["csv", "answers.csv"],
 }
 
@@ -45,7 +45,7 @@ def imported_by(*words: str) -> set[str]:
     return set(json.loads(done.stderr.splitlines()[-1]))
 
 
-@pytest.mark.parametrize("words", [("--help",), ("--version",), ("new", "--help"), ("score", "--help")], ids=" ".join)
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("add", "--help"), ("score", "--help")], ids=" ".join)
 def test_help_imports_nothing_that_takes_long(words):
     assert not imported_by(*words) & SLOW_TO_IMPORT
 
@@ -110,5 +110,5 @@ def test_a_command_of_a_project_says_elsewhere_where_to_go(tmp_path, monkeypatch
 
 def test_a_folder_that_cannot_be_written_is_a_fault_without_a_traceback(toy_project, small_disk):
     small_disk(toy_project / "constructions", "64k,ro")
-    code, output = call("new", "construction", "mine")
+    code, output = call("add", "construction", "mine")
     assert (code, "read-only file system; give your user the right to read and write there" in output) == (2, True)

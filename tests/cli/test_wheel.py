@@ -84,7 +84,7 @@ def test_the_commands_work_and_a_project_that_is_made_runs_its_stages_and_a_seco
     assert call(python, tmp_path, "cxprobe", "--version").startswith("cxprobe ")
     call(python, tmp_path, "cxprobe", "init", "study", "--preset", "pairs")
     study = tmp_path / "study"
-    call(python, study, "cxprobe", "new", "construction", "my-own")
+    call(python, study, "cxprobe", "add", "construction", "my-own")
     assert "have no fault" in call(python, study, "cxprobe", "check")
     params = (study / "params.yaml").read_text()
     names = "constructions: [comparative-correlative, let-alone, subject-verb-agreement]"

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 from whole_project import change
 from written_pages import fences
 
-import cxprobe
 from conftest import ROOT, write_toy_files
 from cxprobe.cli import app
 
@@ -22,7 +21,7 @@ def project(tmp_path, monkeypatch):
     write_toy_files(tmp_path)
     shutil.copytree(ROOT / "lexicon", tmp_path / "lexicon", dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["new", "construction", "benefactive"])
+    done = CliRunner().invoke(app, ["add", "construction", "benefactive"])
     assert done.exit_code == 0, done.output
     for words in re.findall(r"^ {4}rm (.*)$", PAGE.read_text(), re.M):
         subprocess.run(["rm", *words.split()], check=True)
@@ -31,22 +30,23 @@ def project(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text)
     assert sorted(path.name for path in (tmp_path / "constructions" / "benefactive").iterdir()) == [
         "construction.yaml",
-        "pairs.yaml",
+        "contrasts.yaml",
+        "form_pairs.yaml",
     ]
     return tmp_path
 
 
 def test_the_construction_of_the_tutorial_is_without_fault(project):
-    change(project, lambda params: params["pairs"]["constructions"].append("benefactive"))
+    change(project, lambda params: params["contrasts"]["constructions"].append("benefactive"))
+    change(project, lambda params: params["pairs"]["constructions"].append("benefactive-form"))
     done = CliRunner().invoke(app, ["check"])
     assert done.exit_code == 0, done.output
 
 
-def test_the_construction_of_the_tutorial_gives_pairs_in_which_no_place_is_always_right(project):
-    pairs = cxprobe.minimal_pairs("benefactive", pairs_per_condition=6, folder=project / "constructions")
-    assert set(pairs["variant"]) == {"A", "B"}
-    first = pairs["good"].str.contains("did something").mean()
-    assert 0.4 <= first <= 0.6
+def test_the_construction_of_the_tutorial_is_compared_in_each_condition_and_wording(project):
+    done = CliRunner().invoke(app, ["compare", "benefactive", "--try", "--frames", "2", "--model", "mini-clm"])
+    assert done.exit_code == 0, done.output
+    assert {"rival_near", "one-who", "it-was"} <= {*done.stdout.split()}
 
 
 SCORING = ROOT / "docs" / "howto" / "score-a-file.md"

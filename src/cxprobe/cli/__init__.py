@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.cli import check, init, labels, models, new, runs
+from cxprobe.cli import add, check, init, labels, models, runs
 from cxprobe.errors import CxprobeError, ProjectError, warn_in_words
 from cxprobe.files.reading import one_line
 from cxprobe.run.progress import end_on_signals
@@ -50,7 +50,7 @@ def _begin(
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Models": (models.compare, models.score, models.evaluate),
-    "A project": (init.init, new.new, init.preset, check.check),
+    "A project": (init.init, add.add, init.preset, check.check),
     "Labels": (labels.label,),
     "Runs and pages": (runs.sync, runs.ui, runs.export),
 }

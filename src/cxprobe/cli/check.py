@@ -65,18 +65,9 @@ def check() -> None:
 def print_what_is_left(params: "Params") -> None:
     """Print the work that is left of each model in each stage, from the items that the making stages have made."""
     from cxprobe.models.asking import CHARACTERS_PER_TOKEN
-    from cxprobe.tasks.registry import TASKS
 
-    rows: dict[str, Demand] = {}
-    before = ["list_code", "list_files"]
-    for name, task in TASKS.items():
-        if params.params_of(name).nothing_to_do:
-            continue
-        try:
-            rows |= {f"{row.stage}@{row.model}": row for row in task.demand(params)}
-            before.append(f"make_{name}")
-        except (DataError, FileNotFoundError):
-            print(f"{name} is not counted: `dvc repro make_{name}` makes its items")
+    rows, counted = demand_by_stage(params)
+    before = ["list_code", "list_files", *(f"make_{name}" for name in counted)]
     changed = changed_stages([*before, *rows])
     for stage in before:
         if stage in changed and len(before) > 2:
@@ -91,6 +82,26 @@ def print_what_is_left(params: "Params") -> None:
             f"Tokens are characters / {CHARACTERS_PER_TOKEN}. A masked model reads a text once for each of its tokens. "
             "Texts and requests whose answers an earlier run has kept are counted, and not asked again."
         )
+
+
+def demand_by_stage(params: "Params") -> tuple[dict[str, "Demand"], list[str]]:
+    """Return the work of each stage that asks a model, by its name; and the tasks whose items are made.
+
+    Tasks whose items are not made are named on the screen.
+    """
+    from cxprobe.tasks.registry import TASKS
+
+    rows: dict[str, Demand] = {}
+    counted = []
+    for name, task in TASKS.items():
+        if params.params_of(name).nothing_to_do:
+            continue
+        try:
+            rows |= {f"{row.stage}@{row.model}": row for row in task.demand(params)}
+            counted.append(name)
+        except (DataError, FileNotFoundError):
+            print(f"{name} is not counted: `dvc repro make_{name}` makes its items")
+    return rows, counted
 
 
 def changed_stages(stages: Sequence[str]) -> set[str]:

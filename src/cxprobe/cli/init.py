@@ -50,7 +50,7 @@ def init(
         "    cxprobe check                # every fault of its files\n"
         "    git add --all && git commit --message 'Begin the project'\n"
         "    dvc repro\n\n"
-        "README.md says what is where. `cxprobe new construction NAME` begins a construction."
+        "README.md says what is where. `cxprobe add construction NAME` begins a construction."
     )
 
 
@@ -173,13 +173,7 @@ def preset_text(name: str, folder: Path, only: str = "") -> str:
     names = preset_names(folder)
     if name not in names:
         raise ParamsError(f"there is no preset '{name}'{suggest(name, names)}")
-    roundtrip = YAML()
-    roundtrip.width = 200
-    roundtrip.preserve_quotes = True
-    roundtrip.indent(mapping=2, sequence=4, offset=2)
-    roundtrip.representer.add_representer(
-        type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
-    )
+    roundtrip = round_trip()
     content = _load(roundtrip, folder / f"{_BASE}.yaml")
     for file in _extended(name, folder):
         _merge(content, _load(roundtrip, file))
@@ -194,6 +188,18 @@ def preset_text(name: str, folder: Path, only: str = "") -> str:
     # Merged comments bring empty lines into the middle of sections.
     text = re.sub(r"\n\n+(?= )", "\n", re.sub(r"\n{3,}", "\n\n", written.getvalue().strip("\n")))
     return _HEAD.format(name=f"{name} --only {only}" if only else name) + text + "\n"
+
+
+def round_trip() -> YAML:
+    """Return what reads and writes params.yaml with its comments."""
+    yaml = YAML()
+    yaml.width = 200
+    yaml.preserve_quotes = True
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.representer.add_representer(
+        type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
+    )
+    return yaml
 
 
 def _extended(name: str, folder: Path) -> list[Path]:

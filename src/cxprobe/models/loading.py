@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import transformers
@@ -175,9 +175,14 @@ def _draw(source: Source, model_class: Any) -> Any:
     return model
 
 
-def is_masked(config: Any) -> bool:
-    """Return whether a model attends to both sides; a BERT that is configured as a decoder does not."""
-    return type(config) in transformers.MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
+def kind_of(config: Any) -> Literal["encoder", "masked", "causal"]:
+    """Return what a model is: "masked" if it attends to both sides, which a BERT as a decoder does not.
+
+    An encoder has no head that scores words.
+    """
+    if type(config) in transformers.MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False):
+        return "masked"
+    return "causal" if type(config) in transformers.MODEL_FOR_CAUSAL_LM_MAPPING else "encoder"
 
 
 def check_report(source: Source, model: Any, report: Mapping[str, Any]) -> None:

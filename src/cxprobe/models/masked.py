@@ -17,7 +17,7 @@ from torch import Tensor
 from cxprobe.errors import DataError, ModelError
 from cxprobe.models.checkpoints import Source
 from cxprobe.models.language_models import LoadedModel
-from cxprobe.models.loading import DebertaV2Masked, fields_of_model, is_masked, load_model, open_source
+from cxprobe.models.loading import DebertaV2Masked, fields_of_model, kind_of, load_model, open_source
 from cxprobe.models.params import ModelSpec, Scheme
 from cxprobe.models.store import Answers, answer, key_of, token_budget_batches
 from cxprobe.models.texts import Encoded, ScoringConfig, Texts, TokenScores, encode_inputs
@@ -65,7 +65,7 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu", source: Sour
             v3, whose checkpoints hold a discriminator.
     """
     source = source or open_source(slug, spec)
-    if not is_masked(source.config):
+    if kind_of(source.config) != "masked":
         raise ModelError(f"{source} is a {source.config.model_type} model and fills no masks; take a masked one")
     if source.tokenizer.mask_token is None:
         raise ModelError(f"{source} has a tokenizer without a mask token; add it to the checkpoint's tokenizer_config")

@@ -36,7 +36,7 @@ class ModelSpec(Closed):
     """Branch, tag or (better) commit on the hub; null for a local folder or a package."""
     sha256: Sha256 | None
     """What a GGUF file, or all that is loaded from a local folder (weights, configuration and tokenizer), must hash to,
-    as `cxprobe new model` writes it; null to accept any. DVC re-runs a model whose hash is changed here, and sees no
+    as `cxprobe add model` writes it; null to accept any. DVC re-runs a model whose hash is changed here, and sees no
     other change."""
     dtype: Dtype
     """The precision of the weights and of the computation; pooled vectors are always stored in float32."""

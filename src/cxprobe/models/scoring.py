@@ -7,7 +7,7 @@ import numpy as np
 
 from cxprobe.models.causal import CausalLM, load_causal_lm
 from cxprobe.models.checkpoints import Source
-from cxprobe.models.loading import is_masked, open_source
+from cxprobe.models.loading import kind_of, open_source
 from cxprobe.models.masked import MaskedLM, load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.params import ModelSpec
@@ -28,7 +28,7 @@ def load_language_model(
         ModelError: As for `cxprobe.models.embedding.load_encoder` and `load_masked_lm`; or it is no language model.
     """
     source = source or open_source(slug, spec)
-    if is_masked(source.config):
+    if kind_of(source.config) == "masked":
         return load_masked_lm(slug, spec, device, source)
     return load_causal_lm(source, device)
 

@@ -23,7 +23,7 @@ from cxprobe.run.params import PARAMS_FILE
 from cxprobe.tasks.registry import TASKS
 
 SCAFFOLD = Path(__file__).parent / "templates" / "construction"
-"""What `cxprobe new construction` writes."""
+"""What `cxprobe add construction` writes."""
 
 
 def find_faults() -> FoundFaults:
@@ -77,7 +77,7 @@ def _unknown_labels(pattern: Pattern, params: Params) -> Iterator[str]:
 
 
 def _check_examples(folder: Path, faults: FoundFaults) -> None:
-    """Refuse the pattern that `cxprobe new construction` has written, and note its other files that nobody changed."""
+    """Refuse the pattern that `cxprobe add construction` has written, and note its other files that nobody changed."""
     for example in sorted(SCAFFOLD.glob("*.yaml")):
         path = folder / example.name
         if not path.is_file():

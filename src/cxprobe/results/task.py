@@ -186,6 +186,7 @@ class Task:
         params: The class of the sections that its stages read; it has the name of the task.
         title: The title in reports, such as "Minimal pairs".
         steps: The steps in its section of params.yaml whose settings change its results.
+        asks: The kinds of checkpoints that it can ask: "encoder", "masked", "causal".
         items_file: The file of a construction's folder that has its items; "" for a task that has none, or several.
         caveat: What to keep in mind about its rates, for the pages of constructions.
     """
@@ -193,6 +194,7 @@ class Task:
     params: ClassVar[type[TaskParams]]
     title: ClassVar[str]
     steps: ClassVar[Sequence[str]]
+    asks: ClassVar[Collection[str]] = ("masked", "causal")
     items_file: ClassVar[str] = ""
     caveat: ClassVar[str] = ""
 

@@ -36,6 +36,7 @@ class RecognitionTask(Task):
     params = RecognitionStage
     title = "Recognition"
     steps = ("make", "embed", "probe", "tune")
+    asks = ("encoder", "masked", "causal")
     caveat = (
         "A probe may find words that go with the construction in place of its form: what a baseline without the order "
         "of words, or a model with random weights, gets right as well shows no knowledge of it."

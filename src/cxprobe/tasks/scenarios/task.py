@@ -45,6 +45,7 @@ class ScenariosTask(Task):
     params = ScenariosStage
     title = "Scenarios"
     steps = ("make", "score")
+    asks = ("masked",)
     caveat = "A scenario offers two words, and a model that always prefers one of them is right in half of the texts."
     items_file = "scenarios.yaml"
 

@@ -1,4 +1,4 @@
-"""`cxprobe new`: what it writes has no fault, gives pairs, sentences and items, and it says what to do next."""
+"""`cxprobe add`: what it writes has no fault, gives pairs, sentences and items, and it says what to do next."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from whole_project import change
 
 import cxprobe
 from conftest import ROOT
-from cxprobe.cli.new import describe_model, entry_of, require_free
+from cxprobe.cli.add import add_model, describe_model, require_free
 from cxprobe.constructions.construction import load_construction
 from cxprobe.constructions.people import PEOPLE_FILE
 from cxprobe.errors import ModelError, ProjectError
@@ -20,15 +20,16 @@ from cxprobe.models.params import ModelSpec
 from cxprobe.project.checks import find_faults
 from cxprobe.project.params import load_params
 from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars
+from cxprobe.tasks.registry import TASKS
 
 
 def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(toy_project):
     shutil.copyfile(ROOT / PEOPLE_FILE, PEOPLE_FILE)
-    code, output = call("new", "construction", "my-own")
+    code, output = call("add", "construction", "my-own")
     assert code == 0, output
     assert "constructions/my-own/ has construction.yaml, contrasts.yaml, form_pairs.yaml, grammars/test.cfg" in output
     assert "add 'my-own' in params.yaml" in output
-    assert call("new", "construction", "another")[0] == 0  # its premises are others
+    assert call("add", "construction", "another")[0] == 0  # its premises are others
 
     def use(params):
         params["recognition"]["constructions"]["my-own"] = ["generated"]
@@ -53,7 +54,7 @@ def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(t
 
 
 def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_every_subset(toy_project):
-    call("new", "construction", "my-own")
+    call("add", "construction", "my-own")
     pairs = cxprobe.minimal_pairs("my-own", folder="constructions", pairs_per_condition=4)
     assert len(pairs) >= 8
     assert (pairs["good"] != pairs["bad"]).all()
@@ -74,39 +75,50 @@ def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_e
 )
 def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(toy_project, words, said):
     before = sorted(toy_project.rglob("*"))
-    code, output = call("new", "construction", *words)
+    code, output = call("add", "construction", *words)
     assert (code, said in output) == (2, True), output
     assert sorted(toy_project.rglob("*")) == before
 
 
-def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(toy_project):
-    code, output = call(
-        "new", "model", "roberta", "--name", "some/roberta", "--revision", "1a2b", "--dtype", "bfloat16"
-    )
+def test_a_model_is_written_into_the_tasks_that_can_ask_it_and_comments_stay(toy_project):
+    before = Path("params.yaml").read_text().replace("seed:", "# the seed\nseed:").replace("{clm:", "{clm:", 1)
+    Path("params.yaml").write_text(before)
+    code, output = call("add", "model", "models/mini-mlm", "--as", "bundled")
     assert code == 0, output
-    head, entry, last = output.split("\n\n")
-    assert last.endswith("`dvc repro` then runs only what is new\n")
-    assert head == "Paste this at the end of the section models of params.yaml:"
-    assert entry.startswith("  roberta:\n    name: some/roberta\n    revision: 1a2b\n")
-    change(toy_project, lambda params: params["models"].update(YAML(typ="safe").load(entry)))
-    spec = load_params().models["roberta"]
-    assert (spec.name, spec.revision, spec.sha256, spec.dtype) == ("some/roberta", "1a2b", None, "bfloat16")
+    params = load_params()
+    assert params.models["bundled"].sha256 == digest_of(Path("models/mini-mlm"))  # it was copied into the project
+    of_tasks = {name for name in TASKS if "bundled" in YAML(typ="safe").load(Path("params.yaml"))[name]["models"]}
+    assert f"it is asked in {', '.join(name for name in TASKS if name in of_tasks)}\n" in output
+    assert of_tasks == {"recognition", "scenarios", "contrasts", "pairs", "prompts", "interventions"}
+    assert find_faults().lines == []
+    kept = [line for line in Path("params.yaml").read_text().splitlines() if line.lstrip().startswith("#")]
+    assert kept == [line for line in before.splitlines() if line.lstrip().startswith("#")]
+
+
+def test_a_causal_model_is_asked_about_no_scenario_and_what_it_reads_first_is_said(toy_project):
+    code, output = call("add", "model", "models/mini-clm", "--dtype", "bfloat16")
+    assert code == 0, output
+    params = load_params()
+    assert params.models["mini-clm"].dtype == "bfloat16"
+    assert "mini-clm" in params.contrasts.models
+    assert "mini-clm" not in params.scenarios.models
+    assert "# its tokenizer puts [CLS] before a text" in Path("params.yaml").read_text()
+    assert call("add", "model", "models/mini-clm")[0] == 2  # the name is taken
+
+
+def test_a_model_that_is_not_here_is_written_and_named_in_no_task(toy_project, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    code, output = call("add", "model", "some/roberta", "--revision", "1a2b")
+    assert code == 0, output
+    assert "it is asked in no task" in output
+    assert "name it in the models of the tasks that are to ask it" in output
+    assert load_params().models["roberta"].revision == "1a2b"
     assert find_faults().lines == []
 
 
-def test_an_option_of_another_kind_is_refused_and_a_model_needs_its_name(toy_project):
-    assert "--name is no option of `cxprobe new construction`" in call("new", "construction", "mine", "--name", "x")[1]
-    assert "--name: say what the model mine is" in call("new", "model", "mine")[1]
+def test_an_option_of_a_model_is_none_of_a_construction(toy_project):
+    assert "--as is no option of `cxprobe add construction`" in call("add", "construction", "mine", "--as", "x")[1]
     assert not Path("constructions/mine").exists()
-
-
-def test_a_carried_model_that_the_project_lacks_is_copied_into_it(toy_project):
-    code, output = call("new", "model", "bundled", "--name", "models/mini-mlm")
-    assert code == 0, output
-    entry = YAML(typ="safe").load(output.split("\n\n")[1])["bundled"]
-    assert entry["sha256"] == digest_of(Path("models/mini-mlm"))
-    assert call("new", "model", "one", "--name", "models/mini-clm")[0] == 2  # the name is taken
-    assert not Path("models/mini-clm").exists()
 
 
 def spec(name: str = "some/model", revision: str | None = "1a2b3c") -> ModelSpec:
@@ -117,9 +129,9 @@ def spec(name: str = "some/model", revision: str | None = "1a2b3c") -> ModelSpec
     ("slug", "name", "revision"),
     [("123", "some/model", "123456"), ("1e4", "12", "0x12"), ("on", "a: b", "null"), ("ok", "- x", "1_000")],
 )
-def test_names_that_yaml_would_read_as_something_else_are_quoted(slug, name, revision):
-    entry = YAML(typ="safe").load(entry_of(slug, spec(name, revision), ""))
-    assert ModelSpec.model_validate(entry[slug]) == spec(name, revision)
+def test_names_that_yaml_would_read_as_something_else_are_quoted(toy_project, slug, name, revision):
+    add_model(slug, spec(name, revision), "", "causal")
+    assert load_params().models[slug] == spec(name, revision)
 
 
 @pytest.mark.parametrize(
@@ -136,14 +148,15 @@ def test_a_slug_that_is_taken_or_is_no_name_is_refused(monkeypatch, slug, said):
         require_free(slug)
 
 
-def test_a_model_of_the_hub_is_to_be_pinned():
-    assert "# pin the commit" in entry_of("new", describe_model("new", "some/model", None, "bfloat16"), "")
-    assert "# pin" not in entry_of("new", describe_model("new", "some/model", "1a2b3c", "bfloat16"), "")
+def test_a_model_of_the_hub_is_to_be_pinned(toy_project):
+    for slug, revision in (("first", None), ("second", "1a2b3c")):
+        add_model(slug, describe_model("some/model", revision, "bfloat16"), "", "")
+    assert Path("params.yaml").read_text().count("# pin the commit") == 1
 
 
 def test_a_folder_has_no_revision(tiny_bert):
     with pytest.raises(ProjectError, match="is on this machine and has no revision"):
-        describe_model("new", str(tiny_bert), "main", "float32")
+        describe_model(str(tiny_bert), "main", "float32")
 
 
 @pytest.mark.parametrize(
@@ -161,4 +174,4 @@ def test_what_is_no_model_is_refused(tmp_path, monkeypatch, names, said):
     monkeypatch.chdir(tmp_path)
     for name in names:
         with pytest.raises((ProjectError, ModelError), match=said):
-            describe_model("new", name, None, "float32")
+            describe_model(name, None, "float32")

@@ -1,0 +1,284 @@
+"""The command that adds to a project: ``cxprobe add construction`` or ``cxprobe add model``."""
+
+import re
+from io import StringIO
+from pathlib import Path
+from textwrap import indent
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from ruamel.yaml.comments import CommentedMap
+
+from cxprobe.cli.init import round_trip
+from cxprobe.errors import ModelError, ParamsError, ProjectError
+from cxprobe.files.reading import read_text
+from cxprobe.files.schema import SLUG_PATTERN, read_yaml
+from cxprobe.models.params import Dtype, ModelSpec
+from cxprobe.project.bundled import bundled_files
+from cxprobe.run.params import PARAMS_FILE
+
+if TYPE_CHECKING:
+    from cxprobe.models.checkpoints import Source
+
+_CHAT_MARKER = "<|im_start|>"  # a bos_token that is one, of a tokenizer without a chat template
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_TRIED = 8  # texts by which is tried how long a model takes
+
+
+def add(
+    kind: Annotated[Literal["construction", "model"], typer.Argument(help="What is added.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Of a construction: small letters, digits, hyphens. Of a model: a Hugging Face name, a local folder "
+            "or GGUF file, org/repo/file.gguf, package:<module>/<path>, or a short name such as smollm2-135m.",
+        ),
+    ],
+    slug: Annotated[
+        str | None,
+        typer.Option("--as", help="Of a model: its name in the project.", show_default="the last part of NAME"),
+    ] = None,
+    revision: Annotated[str | None, typer.Option(help="Of a model: branch, tag or (better) commit on the hub.")] = None,
+    dtype: Annotated[
+        Dtype | None, typer.Option(help="Of a model: the precision that it runs in; by default float32.")
+    ] = None,
+) -> None:
+    """Add a construction or a model to a project.
+
+    construction: commented files with an example that passes `cxprobe check`. model: its entry in params.yaml, with the
+    digest of weights on this machine, in all tasks that run and can ask it; and how much it is to read. A model that
+    cxprobe carries is copied into the project.
+    """
+    if kind == "construction":
+        for option, value in {"--as": slug, "--revision": revision, "--dtype": dtype}.items():
+            if value:
+                raise ProjectError(f"{option} is no option of `cxprobe add {kind}`; leave it out")
+        folder, files = _add_construction(name)
+        print(
+            f"{folder}/ has {', '.join(files)}\n"
+            "Next: replace the content, delete the files of tasks that you do not need, run `cxprobe check`, "
+            f"and\nadd '{name}' in params.yaml, as to contrasts.constructions; `dvc repro` runs what is new"
+        )
+        return
+    import shutil
+
+    from cxprobe.models.checkpoints import PACKAGED
+
+    slug = slug or re.sub(r"[^a-z0-9]+", "-", Path(name).name.lower().removesuffix(".gguf")).strip("-")
+    require_free(slug)
+    spec = PACKAGED[name] if name in PACKAGED else describe_model(name, revision, dtype or "float32")
+    carried = _bundled_folder(spec.name)
+    if carried:
+        shutil.copytree(carried, spec.name, ignore=shutil.ignore_patterns("__pycache__"))
+    spec, why, fits = with_document_start(slug, spec)
+    asked = add_model(slug, spec, why, fits)
+    print(f"{PARAMS_FILE}: models.{slug} is added; it is asked in {', '.join(asked) or 'no task'}")
+    if not fits:
+        print(f"What it is cannot be told here ({why}); name it in the models of the tasks that are to ask it")
+    _print_work(slug, spec, fits)
+
+
+def add_model(slug: str, spec: ModelSpec, why: str, kind: str) -> list[str]:
+    """Write a model into params.yaml, whose comments stay, and into the models of the tasks that run and can ask it.
+
+    Args:
+        slug: Its name in the project.
+        spec: Its entry.
+        why: Why ``bos`` is what it is; "" where nothing is read before a text.
+        kind: What it is, see `cxprobe.results.task.Task`; "" where that is not known.
+
+    Returns:
+        The tasks that ask it now.
+    """
+    from cxprobe.files.writing import write_bytes
+    from cxprobe.tasks.registry import TASKS
+
+    yaml, written, entry = round_trip(), StringIO(), StringIO()
+    content = yaml.load(read_text(PARAMS_FILE, ParamsError))
+    keys = {"name", "revision", "sha256", "dtype", *(["bos"] if why else [])}
+    described = CommentedMap(spec.model_dump(include=keys))
+    if not (spec.sha256 or spec.revision):
+        described.yaml_add_eol_comment("pin the commit that the model's page on the hub shows", "revision")
+    if why:
+        described.yaml_add_eol_comment(why, "bos")
+    asked = [name for name, task in TASKS.items() if kind in task.asks and content.get(name, {}).get("models")]
+    for name in asked:
+        models = content[name]["models"]
+        models.insert(len(models) if models.fa.flow_style() else 0, slug, {})
+    is_block = bool(content.get("models")) and not content["models"].fa.flow_style()
+    if not is_block:
+        content["models"] = {**(content.get("models") or {}), slug: described}
+    yaml.dump(content, written)
+    yaml.dump({slug: described}, entry)
+    # Above all others: what ruamel adds below comes after the comment that begins the next section.
+    place, text = "\nmodels:\n", written.getvalue()
+    added = text.replace(place, place + indent(entry.getvalue(), "  "), 1) if is_block else text
+    write_bytes(added.encode(), PARAMS_FILE)
+    return asked
+
+
+def _print_work(slug: str, spec: ModelSpec, kind: str) -> None:
+    """Print how much a model is to read in each stage, and how long that takes, as a short trial tells."""
+    from time import perf_counter
+
+    from cxprobe import load
+    from cxprobe.cli.check import demand_by_stage
+    from cxprobe.models.asking import CHARACTERS_PER_TOKEN
+    from cxprobe.models.trials import TRIAL
+    from cxprobe.project.params import load_params
+
+    rows = [row for row in demand_by_stage(load_params())[0].values() if row.model == slug]
+    for row in rows:
+        print(f"{row.stage}: {row.texts:,} texts, about {row.tokens:,} tokens")
+    print("Next: cxprobe check, dvc repro; only the new model runs")
+    if kind not in ("masked", "causal") or not rows:
+        return
+    lm, texts = load(spec.name, revision=spec.revision, dtype=spec.dtype), [f"{n}. {TRIAL}" for n in range(_TRIED)]
+    began = perf_counter()
+    lm.score(texts)
+    for_a_token = (perf_counter() - began) * CHARACTERS_PER_TOKEN / sum(map(len, texts))
+    print(f"It takes some {sum(row.tokens for row in rows) * for_a_token / 60:.0f} minutes, as a short trial tells")
+
+
+def _add_construction(name: str) -> tuple[Path, list[str]]:
+    """Write the commented files of a new construction into the project; return its folder, and the files in it.
+
+    Raises:
+        ProjectError: The name is not allowed, or is taken.
+    """
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+    from cxprobe.files.writing import write_bytes
+    from cxprobe.project.checks import SCAFFOLD
+
+    _require_name("construction", name)
+    if name == "all":
+        raise ProjectError(f"'{name}' is the name of the runs over all constructions; take another name")
+    folder = CONSTRUCTIONS_FOLDER / name
+    if folder.exists():
+        raise ProjectError(f"{folder} exists already; take another name, or remove it first")
+    title = name.replace("-", " ").capitalize()
+    files = sorted(file.relative_to(SCAFFOLD).as_posix() for file in SCAFFOLD.rglob("*.*"))
+    for file in files:
+        text = (SCAFFOLD / file).read_text(encoding="utf-8").replace("<SLUG>", name).replace("<TITLE>", title)
+        write_bytes(text.encode(), folder / file)
+    return folder, files
+
+
+def describe_model(name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
+    """Return the entry of a checkpoint; of a local folder or GGUF file with the digest of what is loaded from it.
+
+    Nothing is written: a model of ``models/`` that cxprobe carries and the project does not have is hashed where it is.
+
+    Args:
+        name: A Hugging Face name, a local folder or GGUF file, org/repo/file.gguf, or package:<module>/<path>.
+        revision: Branch, tag or commit on the hub; None for a folder or a package, and for the hub's newest.
+        dtype: The precision.
+
+    Raises:
+        ProjectError: The name is none of these, or a folder has a revision.
+        ModelError: The folder has files that cannot be read.
+    """
+    from cxprobe.models.checkpoints import OF_THE_HUB, digest_of, is_gguf, path_of
+
+    spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
+    folder = _bundled_folder(name)
+    if not (folder or name.startswith("package:") or (name and Path(name).exists())):
+        of_the_hub = OF_THE_HUB if is_gguf(name) else _HUB_NAME
+        if not of_the_hub.fullmatch(name) or name.startswith("models/"):
+            raise ProjectError(
+                f"{name}: there is no such folder, and it is not a name on the hub, such as roberta-base or "
+                "EleutherAI/pythia-70m; correct it"
+            )
+        return spec
+    if revision is not None:
+        raise ProjectError(f"--revision {revision}: '{name}' is on this machine and has no revision; leave it out")
+    folder = folder or Path(path_of(f"the model {name}", name))
+    if not (folder if is_gguf(name) else folder / "config.json").is_file():
+        raise ProjectError(
+            f"{name}: {folder} has no config.json, so it is not the folder of a model, and is no GGUF file; "
+            "correct the name"
+        )
+    return spec.model_copy(update={"sha256": digest_of(folder)})
+
+
+def with_document_start(slug: str, spec: ModelSpec) -> tuple[ModelSpec, str, str]:
+    """Return an entry with what a causal model is to read before a text; why, "" for a masked model; and what it is.
+
+    It is what began documents in its training, as far as its tokenizer tells. The tokenizer of an instructed model may
+    have a chat marker for its bos_token, which began no document.
+
+    Args:
+        slug: Its name in the project.
+        spec: The entry, see `describe_model`.
+
+    Returns:
+        The entry; why; and "encoder", "masked", "causal", or "" where its files are not here.
+    """
+    from cxprobe.models.loading import kind_of, open_source
+
+    try:
+        source = open_source(slug, spec)
+    except ModelError as fault:
+        if spec.sha256:
+            raise
+        return spec, f"a guess, since its tokenizer is not here: {str(fault)[:80]} ...", ""
+    kind = kind_of(source.config)
+    return (*(_document_start(spec, source) if kind == "causal" else (spec, "")), kind)
+
+
+def _document_start(spec: ModelSpec, source: "Source") -> tuple[ModelSpec, str]:
+    """Return the entry of a causal model with ``bos``, and why."""
+    from cxprobe.models.causal import ids_by_itself
+
+    tokenizer = source.tokenizer
+    if spec.bos != "as_tokenizer":
+        return spec, "what stood between documents in its training"
+    if before := ids_by_itself(tokenizer):
+        return spec, f"its tokenizer puts {tokenizer.decode(before)} before a text"
+    first, base = tokenizer.bos_token, "<|endoftext|>"
+    if first and first not in (tokenizer.chat_template or _CHAT_MARKER):
+        return spec.model_copy(update={"bos": "add"}), f"its tokenizer has {first} and does not put it before a text"
+    if base in tokenizer.get_vocab():
+        marker = f"{first} marks a turn of a chat" if first else "it has no bos_token"
+        return spec.model_copy(update={"bos": base}), f"its tokenizer puts nothing before a text, and {marker}"
+    return spec, "its tokenizer puts nothing before a text, and has no token that begins a document"
+
+
+def _bundled_folder(name: str) -> Path | None:
+    """Return the folder of a model that cxprobe carries and the project does not have; None for any other name."""
+    folder = bundled_files() / name
+    is_carried = re.fullmatch(r"models(/[\w.-]+)+", name) and (folder / "config.json").is_file()
+    return folder if is_carried and not Path(name).exists() else None
+
+
+def require_free(slug: str) -> None:
+    """Raise if a slug is not a valid name for a new model, or if a model of params.yaml already has it.
+
+    Raises:
+        ProjectError: It is taken, or is not a valid name.
+        ParamsError: The file cannot be read.
+    """
+    _require_name("model", slug)
+    models = read_yaml(PARAMS_FILE, ParamsError).get("models") or {}
+    owners = {
+        name: f"models.{name_of_set}.members" for name_of_set, one in models.items() for name in one.get("members", ())
+    }
+    owners |= dict.fromkeys(models, "models")
+    if slug in owners:
+        raise ProjectError(f"{PARAMS_FILE}: the name '{slug}' is taken, in {owners[slug]}; take another")
+
+
+def _require_name(kind: str, name: str) -> None:
+    """Refuse a name that cannot be a part of paths and of DVC's stage names.
+
+    Raises:
+        ProjectError: It has other characters than small letters, digits and hyphens, or begins with a hyphen.
+    """
+    if not re.fullmatch(SLUG_PATTERN, name):
+        near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        hint = f"; take '{near}'" if near else ""
+        raise ProjectError(
+            f"'{name}' cannot be the name of a {kind}: it may have small letters, digits and hyphens, and begins with "
+            f"a letter or digit{hint}"
+        )
