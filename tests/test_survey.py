@@ -47,7 +47,8 @@ def test_contrasts_are_those_of_the_recorded_frames(rates):
 def test_the_frames_on_which_the_wording_is_tried_are_others_and_have_no_verdict(lm, rates):
     tried = cxprobe.compare_constructions(lm, ["conative"], frames=2, tried=True)
     of_both = [
-        table.query("measure == 'contrast' and condition == 'construction'")["value"] for table in (rates, tried)
+        table.query("measure == 'contrast' and condition == 'construction' and wording == ''")["value"]
+        for table in (rates, tried)
     ]
     assert of_both[0].item() != of_both[1].item()
     assert set(tried["verdict"]) == {""}

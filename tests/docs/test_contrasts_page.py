@@ -19,11 +19,12 @@ def pairs():
     people = load_people(ROOT / "lexicon" / "people.yaml")
     content = load_contrasts("ditransitive", people, ROOT / "constructions")
     wanted = MakeContrasts(frames=1, shuffled=0)
-    return [
+    pairs = [
         pair
         for pair in contrast_pairs("ditransitive", content, people, wanted, 2022)
         if pair.groups["condition"] == "construction"
     ]
+    return [pair for pair in pairs if pair.groups["wording"] == pairs[0].groups["wording"]]
 
 
 def test_the_example_by_hand_is_the_number_of_the_tool(pairs, monkeypatch):
