@@ -83,3 +83,10 @@ def test_a_construction_that_is_a_form_alone_has_no_contrast():
     pairs = survey.survey_pairs(["npi-licensing"], ROOT / "constructions", load_people(ROOT / PEOPLE_FILE), 2)
     assert set(pairs.form["tests"]) == {"form"}
     assert pairs.contrasts.empty
+
+
+def test_a_form_whose_variants_do_not_show_all_fillers_has_as_many_items_as_frames():
+    people = load_people(ROOT / PEOPLE_FILE)
+    form = survey.survey_pairs(["let-alone"], ROOT / "constructions", people, 16).form
+    assert form.groupby("variant").size().tolist() == [62] * 4
+    assert not form.duplicated(["variant", "good", "bad"]).any()

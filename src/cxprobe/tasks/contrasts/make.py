@@ -140,6 +140,11 @@ class Cell(NamedTuple):
     """Whether it is one of a pair of pairs, in whose other half the answers are exchanged."""
 
     @property
+    def texts(self) -> list[str]:
+        """The question with the right answer, and with the wrong one."""
+        return [self.text.replace(f"{{{ANSWER}}}", answer) for answer in (self.right, self.wrong)]
+
+    @property
     def slots(self) -> set[str]:
         """The slots of all templates but that of the answer."""
         return {slot for template in self[:4] for slot in slots_of(template)} - {ANSWER}
@@ -234,8 +239,15 @@ def _faults_of_list(called: str, values: Sequence[Context], place: tuple[str, ..
 
 
 def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
-    pronouns = next(iter(people.pronouns.values()))
-    known = set[frozenset[tuple[str, str]]]()
+    pronouns, names = next(iter(people.pronouns.values())), ("Ann", "Beth")
+    known, seen = set[frozenset[tuple[str, str]]](), set[object]()
+    cells = []  # in which each context and each question stands once: all of them would be thousands of texts a row
+    for condition in content.declared:
+        for _, cell in content.cells(condition):
+            parts = {cell.context, (cell.text, cell.right, cell.wrong)}
+            if not parts <= seen:
+                cells.append((condition, cell))
+                seen |= parts
     for part, rows in (("frames", content.frames), ("held_out", content.held_out)):
         for number, row in enumerate(rows):
             same = frozenset((slot, _seen(words)) for slot, words in row.items())
@@ -246,17 +258,16 @@ def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
             if same in known:
                 yield Fault((part, number), "this row is there twice; keep one")
             known.add(same)
-            pairs = [*pairs_of_frame("", content, row, ("Ann", "Beth"), pronouns)]
-            for pair in pairs:
-                condition = pair.groups["condition"]
-                for what in chain(*(faults_of_text(pair.context + end) for end in (pair.good, pair.bad))):
+            values = {**row, **pronouns, **dict(zip(PEOPLE, names, strict=True))}
+            for condition, cell in cells:
+                asked = (f"{cell.context} {text}".strip() for text in cell.texts)
+                right, wrong = (render(text, values) for text in asked)
+                for what in chain(faults_of_text(right), faults_of_text(wrong)):
                     yield Fault((part, number), f"{condition}: {what}")
-                if _seen(pair.good) == _seen(pair.bad):
-                    yield Fault(
-                        (part, number), f"{condition}: {pair.good!r} is right and wrong; let the answers differ"
-                    )
+                if _seen(right) == _seen(wrong):
+                    yield Fault((part, number), f"{condition}: {right!r} is right and wrong; let the answers differ")
             if known == {same}:  # what cancels in one row does in all
-                yield from _faults_of_likings(content, pairs)
+                yield from _faults_of_likings(content, [*pairs_of_frame("", content, row, names, pronouns)])
 
 
 def _seen(words: str) -> str:
@@ -394,8 +405,7 @@ def pairs_of_frame(
             for order, persons in orders.items():
                 values = {**row, **pronouns, **dict(zip(PEOPLE, persons, strict=True))}
                 first = render(context, values)
-                follows = [cell.text.replace(f"{{{ANSWER}}}", answer) for answer in (cell.right, cell.wrong)]
-                good, bad = (render(f"{context} {text}".strip(), values).removeprefix(first) for text in follows)
+                good, bad = (render(f"{context} {text}".strip(), values).removeprefix(first) for text in cell.texts)
                 groups = {"condition": condition, "cell": name, "order": order}
                 id_ = "-".join([frame.replace(" ", "-"), *groups.values()])
                 yield Pair(

@@ -129,7 +129,7 @@ def render_pairs(
         content: Its pairs.
         people: The nouns.
         pairs_per_condition: Items per noun type: pairs in a cell, one variant in one order; fewer where there are not
-            so many.
+            so many, such as of frames with other fillers where a variant shows no filler.
         seed: The project's seed.
         words: "real", or "pseudo" if the content's words have been replaced; draws do not depend on it.
 
@@ -145,23 +145,27 @@ def render_pairs(
     pairs: list[Pair] = []
     nothing = NounType(pronouns=["none"], nouns=["none", "no one"])
     groups = [len(rows) for rows in content.groups.values()]
+    known: set[tuple[str, ...]] = set()
     for kind, nouns in (people.types if content.people else {NO_TYPE: nothing}).items():
         rng = generator_for(seed, name, kind)
         typical = content.typical if kind == ROLE_NOUN_TYPE else []  # two people who are drawn together
         number, seats = (len(typical), 1) if typical else (len(nouns.nouns), len(content.people))
+        frames = set[int]()
         for draw in draw_items(groups, number, seats, len(nouns.pronouns), pairs_per_condition, rng):
             persons = typical[draw.people[0]] if typical else [nouns.nouns[index] for index in draw.people]
             pronouns = people.pronouns[nouns.pronouns[draw.pronouns]] if content.people else {}
-            pairs += _pairs_of_item(name, content, words, kind, draw.rows, pronouns, persons)
-    known: set[tuple[str, ...]] = set()
-    for pair in pairs:
-        key = (*pair.groups.values(), pair.context, pair.good, pair.bad)
-        if key in known:
-            raise DataError(
-                f"{name}: variant {pair.groups['variant']} has the pair {pair.context + pair.good!r} twice; two "
-                "rows of its pairs.yaml differ in nothing that the variant shows"
-            )
-        known.add(key)
+            of_item = [*_pairs_of_item(name, content, words, kind, draw.rows, pronouns, persons)]
+            keys = {(*pair.groups.values(), pair.context, pair.good, pair.bad): pair for pair in of_item}
+            twice = [pair for key, pair in keys.items() if key in known]
+            if twice and (content.people or draw.rows[0] not in frames):
+                raise DataError(
+                    f"{name}: variant {twice[0].groups['variant']} has the pair {twice[0].context + twice[0].good!r} "
+                    "twice; two rows of its pairs.yaml differ in nothing that the variant shows"
+                )
+            if not twice:
+                pairs += of_item
+            known |= keys.keys()
+            frames.add(draw.rows[0])
     return pairs
 
 
