@@ -79,7 +79,7 @@ def test_requests_are_the_questions_and_replies_at_most_as_long_as_allowed(folde
 def test_sentences_and_scenarios_are_counted_as_they_were_made(folder):
     recognition = Path("data/make_recognition/comparative-correlative")
     sentences = [pd.read_parquet(path)["text"] for path in recognition.glob("*/sentences.parquet")]
-    assert asked("measure_recognition")["minilm"].texts == pd.concat(sentences).nunique()
+    assert asked("embed_recognition")["minilm"].texts == pd.concat(sentences).nunique()
     texts = pd.read_parquet(f"data/make_scenarios/{MEANING}/texts.parquet")["text"]
     assert asked("measure_scenarios")["mini-mlm"].texts == texts.nunique()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stage_work import do_work
+from stage_work import do_work, measure
 from whole_project import change, outdated, runs, stages_that_ran
 
 from conftest import commit, copy_project, run
@@ -65,7 +65,9 @@ def test_after_several_changes_only_what_follows_from_them_runs_and_what_comes_b
     change(project, edit)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     evaluated = ["evaluate_recognition", "evaluate_pairs", "evaluate_prompts"]
-    assert sorted(ran) == sorted(["measure_recognition@two", "measure_pairs@clm", *evaluated, "report"])
+    assert sorted(ran) == sorted(
+        ["embed_recognition@two", "measure_recognition@two", "measure_pairs@clm", *evaluated, "report"]
+    )
     assert answers_kept(project) == asked
     assert set(read_table(project / "results/evaluate_recognition/rates.csv")["model"]) == {"one", "two"}
     responses = read_table(project / "data/evaluate_pairs/responses.parquet")
@@ -84,6 +86,13 @@ def answers_kept(folder: Path) -> int:
     """Return how many answers the stores of all models hold."""
     files = (folder / "data/.scratch/answers").glob("*/*.answers")
     return len({key for file in files for key in np.load(file, allow_pickle=False).tolist()})  # the first array
+
+
+def test_a_new_c_embeds_nothing(project):
+    change(project, lambda params: params["recognition"]["probe"].update(C=0.5))
+    stages = {stage.partition("@")[0] for stage in outdated(project)}
+    assert "measure_recognition" in stages
+    assert "embed_recognition" not in stages
 
 
 def test_a_new_file_of_the_corpus_is_mined(project):
@@ -123,7 +132,7 @@ def test_a_model_is_asked_about_the_sources_that_it_names(project, monkeypatch):
     params = load_params()
     do_work("make", "recognition", params)
     for model in MODELS:
-        do_work("measure", "recognition", params, model)
+        measure("recognition", params, model)
     table = do_work("evaluate", "recognition", params).tables["rates"]
     asked, mined = table.groupby("model")["source"].agg(set).to_dict(), {"mined"}
     both = mined | {"generated"}

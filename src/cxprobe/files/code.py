@@ -15,7 +15,7 @@ from cxprobe.files.writing import digest, remove_left_behind, write_bytes
 
 WITHOUT_EFFECT = ("cxprobe.run.tracking",)
 """Modules that copy records into MLflow and write no output; a test shows it."""
-STEPS = ("make", "measure", "ask", "evaluate")
+STEPS = ("make", "embed", "measure", "ask", "evaluate")
 """The steps of a task: scripts of pipelines/, and modules of the task's package."""
 _PACKAGE = Path(__file__).parents[1]
 

@@ -69,7 +69,7 @@ def task_step(task: str, step: str) -> tuple[ModuleType, type[StageParams]]:
 
     Args:
         task: The name of the task: that of its folder in ``cxprobe/tasks``, where params.py has ``<Task>Stage``.
-        step: "make", "measure", "ask" or "evaluate".
+        step: "make", "embed", "measure", "ask" or "evaluate".
     """
     params = import_module(f"cxprobe.tasks.{task}.params")
     return import_module(f"cxprobe.tasks.{task}.{step}"), getattr(params, f"{task.capitalize()}Stage")

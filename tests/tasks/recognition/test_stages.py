@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from stage_work import do_work
+from stage_work import do_work, measure
 from tiny_lms import save_lm
 
 from conftest import ROOT
@@ -62,7 +62,7 @@ def evaluated_once(tmp_path_factory):
         patch.chdir(folder)
         params = params_of_models()
         for model in ENTRIES:
-            do_work("measure", "recognition", params, model)
+            measure("recognition", params, model)
         return folder, do_work("evaluate", "recognition", params, "")
 
 
@@ -92,7 +92,7 @@ def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated
     assert {"accuracy", "probe_selectivity", "accuracy/by_layer"} <= {*probes["one", "mined"].metrics} | {
         *probes["one", "mined"].series
     }
-    own = {source: read_features(folder / "data/measure_recognition/one/toy" / source) for source in SOURCES}
+    own = {source: read_features(folder / "data/embed_recognition/one/toy" / source) for source in SOURCES}
     np.testing.assert_array_equal(own["mined"].vectors, own["generated"].vectors)
 
 

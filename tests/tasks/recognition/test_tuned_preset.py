@@ -32,7 +32,7 @@ def test_each_trial_is_a_child_run_and_the_run_has_the_best_c_with_its_curve(tmp
     )  # a child run takes a tenth of a second
     params = read_params(RecognitionStage)
     records = []
-    for step, item in (("make", ""), ("measure", "mini-mlm"), ("evaluate", "")):
+    for step, item in (("make", ""), ("embed", "mini-mlm"), ("measure", "mini-mlm"), ("evaluate", "")):
         stage = Stage(f"{step}_recognition", item, params)
         records = write_results(stage, do_work(step, "recognition", params, item))
     sync(records, all_experiments())

@@ -1,4 +1,4 @@
-"""A model measured for recognition: its vectors of all layers, and what probes and their controls predict.
+"""A model measured for recognition: what probes of its vectors, layer by layer, and their controls predict.
 
 A baseline counts a sentence's words, letters, tags or places, in the place of a model's vectors. The counts are probed
 exactly as the vectors of a model's layer are. The rate of a probe on them shows how far the sentences give the label
@@ -19,9 +19,7 @@ from cxprobe.errors import DataError
 from cxprobe.files.arrays import Features, read_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA, SCRATCH, project_folder
-from cxprobe.models.embedding import embed_texts, load_encoder
-from cxprobe.models.language_models import write_model_facts
-from cxprobe.models.measuring import MeasuredModel
+from cxprobe.models.language_models import read_model_facts, write_model_facts
 from cxprobe.models.ngrams import EVERY_WORD, baseline_facts, counted_texts, ngram_counter
 from cxprobe.models.params import Member, NgramFeatures, TagNgrams
 from cxprobe.probing import Fitting, Regularisation
@@ -46,35 +44,27 @@ _FUNCTION_WORDS = """
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 
-def measure(stage: Stage[RecognitionStage], member: Member) -> Counter[str] | None:
-    """Measure every layer's vector of every sentence, and what its probes and their controls predict.
+def measure(stage: Stage[RecognitionStage], member: Member) -> Counter[str]:
+    """Measure what the probes of every layer's vectors and their controls predict.
 
     With the section tune of the parameters, the regularisation of every probe is searched on its training part first.
     """
     params = stage.params
     places = params.recognition.sources_of(stage.item)
     made = {f"{name}/{source}": stage.use(DATA / "make_recognition" / name / source) for name, source in places}
-    tables = {place: read_table(folder / "sentences.parquet") for place, folder in made.items()}
-    texts = {place: table["text"].drop_duplicates().tolist() for place, table in tables.items()}
+    vectors = DATA / "embed_recognition" / stage.item / member.inside
     folder, counts = stage.data / member.inside, Counter[str]()
-    if member.is_baseline:
-        write_model_facts(baseline_facts(kind_of(member.spec)), folder)
-    else:
-        model = MeasuredModel.of(stage, member.slug, member.spec, load_encoder)
-        budget = params.recognition.embed.token_budget
-        counted = embed_texts(model, texts, token_budget=budget, folder=folder)
-        if counted is None:
-            return None
-        counts.update(counted)
-    for place, of_source in texts.items():
+    facts = baseline_facts(kind_of(member.spec)) if member.is_baseline else read_model_facts(stage.use(vectors))
+    write_model_facts(facts, folder)
+    for (name, source), sentences in zip(places, made.values(), strict=True):
+        place = f"{name}/{source}"
         if member.is_baseline:
-            counted_words = count_features(of_source, member.spec, f"{member.slug}, {place}")
-            features = Features(of_source, (counted_words,))
+            texts = read_table(sentences / "sentences.parquet")["text"].drop_duplicates().tolist()
+            features = Features(texts, (count_features(texts, member.spec, f"{member.slug}, {place}"),))
         else:
-            features = read_features(folder / place)
-        name, source = place.split("/")
+            features = read_features(vectors / place)
         asked = (member.slug, name, source)
-        counts.update(probe_source(params, asked, read_subsets(made[place]), features, folder / place))
+        counts.update(probe_source(params, asked, read_subsets(sentences), features, folder / place))
     return counts
 
 

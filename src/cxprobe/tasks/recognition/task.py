@@ -89,7 +89,7 @@ class RecognitionTask(Task):
         sources = sentences[["construction", "source"]].apply(tuple, axis="columns")
         for model in section.models:
             read = sentences[sources.isin(section.sources_of(model))].drop_duplicates("text")
-            yield from read_demand(params.models, "measure_recognition", [model], read["text"].tolist())
+            yield from read_demand(params.models, "embed_recognition", [model], read["text"].tolist())
 
     def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Any) -> Shown | None:
         """Return the sentences of a row of all features at the middle layer.
