@@ -303,7 +303,9 @@ def dots(
     labels = max([labels, *(0.25 + SMALL_LETTER * len(example) for _, *examples in lines for example in examples)])
     row = max(TWO_LINES if any(len(of_row) > 1 for of_row in lines) else ROW, BESIDE * len(kinds))
     panel_width = PANEL if most < 5 and not stacked else PANEL * 0.7
-    width, columns = labels + (panel_width + GAP) * most, 1 if stacked else min(most, 3)
+    width = labels + (panel_width + GAP) * most
+    entry = 0.6 + SMALL_LETTER * max(len(str(one.get_label())) for one in key)  # inches of an entry of the legend
+    columns = 1 if stacked else max(1, min(most, 3, int(width / entry)))
     title = _within(title, width / TITLE)
     above = ENTRY * (title.count("\n") + 1.5) if title else 0
     head = 0.1 + ENTRY * ceil(len(key) / columns) + above
@@ -410,7 +412,7 @@ def _key_of(marks: Sequence[Mark], kinds: Sequence[str]) -> list[Artist]:
     key: list[Artist] = [Line2D([], [], linestyle="", label=one, **looks[one]) for one in ranked if one in looks]
     key.append(Line2D([], [], color=TEXT, linewidth=2, label="95 % interval of the rate"))
     if any(mark.others for mark in marks):
-        key[-1].set_label("95 % interval of the rate; of what the construction adds to the nearest rival")
+        key[-1].set_label("95 % interval; of meaning: of what is added to the nearest rival")
         said = "the neutral sentence and rivals, in percent of the control"
         key.append(Line2D([], [], color=TEXT, marker="|", markersize=7, linestyle="", label=said))
     if any(mark.control for mark in marks):
