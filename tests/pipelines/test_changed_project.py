@@ -75,7 +75,6 @@ def test_after_several_changes_only_what_follows_from_them_runs_and_what_comes_b
     assert judged["clm"] < judged["mlm"]
 
     change(project, lambda params: params["pairs"]["evaluate"].update(score="per_token"))
-    # DVC remembers no run of a stage with a file in git that is no metric, as those in results/metrics are.
     assert stages_that_ran(run(project, "dvc", "repro", "evaluate_pairs").stdout) == ["evaluate_pairs"]
     found = runs(project, "pairs", "params.model = 'mlm'")
     assert {one.data.params["pairs.evaluate.score"] for one in found} == {"sum", "per_token"}
