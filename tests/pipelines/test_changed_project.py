@@ -48,7 +48,7 @@ def test_an_edit_of_code_reaches_what_uses_the_module_and_a_comment_reaches_noth
 
     assert reached("tasks/pairs/evaluate.py", "# another comment\n") == set()
     assert reached("run/tracking.py", "_CHANGED = 1\n") == set()
-    assert reached("tasks/pairs/evaluate.py", "_CHANGED = 1\n") == {"evaluate_pairs", "report"}
+    assert reached("tasks/pairs/evaluate.py", "_CHANGED = 1\n") == {"evaluate_pairs"}
 
 
 def test_after_several_changes_only_what_follows_from_them_runs_and_what_comes_back_is_tracked_again(project):

@@ -94,8 +94,8 @@ def add_model(slug: str, spec: ModelSpec, why: str, kind: str) -> list[str]:
     from cxprobe.files.writing import write_bytes
     from cxprobe.tasks.registry import TASKS
 
-    yaml, written, entry = round_trip(), StringIO(), StringIO()
-    content = yaml.load(read_text(PARAMS_FILE, ParamsError))
+    roundtrip, written, entry = round_trip(), StringIO(), StringIO()
+    content = roundtrip.load(read_text(PARAMS_FILE, ParamsError))
     keys = {"name", "revision", "sha256", "dtype", *(["bos"] if why else [])}
     described = CommentedMap(spec.model_dump(include=keys))
     if not (spec.sha256 or spec.revision):
@@ -109,8 +109,8 @@ def add_model(slug: str, spec: ModelSpec, why: str, kind: str) -> list[str]:
     is_block = bool(content.get("models")) and not content["models"].fa.flow_style()
     if not is_block:
         content["models"] = {**(content.get("models") or {}), slug: described}
-    yaml.dump(content, written)
-    yaml.dump({slug: described}, entry)
+    roundtrip.dump(content, written)
+    roundtrip.dump({slug: described}, entry)
     # Above all others: what ruamel adds below comes after the comment that begins the next section.
     place, text = "\nmodels:\n", written.getvalue()
     added = text.replace(place, place + indent(entry.getvalue(), "  "), 1) if is_block else text
