@@ -51,6 +51,18 @@ def test_check_lists_the_names_of_models_that_are_still_to_be_written(folder):
     assert lines[1:2] == ["params.yaml: models.later.name: is empty; write it before a task names this model"]
 
 
+def test_the_files_of_one_construction_are_checked_without_the_others(folder):
+    replace(folder / "constructions/toy/grammars/train.cfg", "NOUN ->", "NUON ->")
+    (folder / "constructions/other").mkdir()
+    assert call("check", "toy")[0] == 2
+    code, output = call("check", "other")
+    assert code == 2  # it has no construction.yaml
+    assert "grammars" not in output
+    assert "did you mean 'toy'" in call("check", "toi")[1]
+    replace(folder / "constructions/toy/grammars/train.cfg", "NUON ->", "NOUN ->")
+    assert call("check", "toy")[1].startswith("constructions/toy has no fault\n")
+
+
 def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):
     toy = folder / "constructions" / "toy"
     change(folder, lambda params: params["compute"].update(jobs=0))

@@ -4,7 +4,9 @@ import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from cxprobe.cli.models import print_table
 from cxprobe.errors import DataError
@@ -26,7 +28,11 @@ class _NotNeeded(MetaPathFinder):
             raise ModuleNotFoundError(f"{name} is not imported by `cxprobe check`", name=name)
 
 
-def check() -> None:
+def check(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A construction, of which alone the files are checked.")
+    ] = "",
+) -> None:
     """Check params.yaml and all files of constructions/, lexicon/ and prompts/, and report all their faults at once.
 
     Without a fault it says how many texts, tokens and requests each model has left, where the items are made, and
@@ -39,16 +45,21 @@ def check() -> None:
         from cxprobe.files.writing import write_bytes
         from cxprobe.models.params import empty_names
         from cxprobe.project.checks import find_faults
-        from cxprobe.project.constructions import make_page
+        from cxprobe.project.constructions import make_page, require_construction
         from cxprobe.project.params import SCHEMA_FILE, load_params, schema_text
 
-        faults = find_faults()
+        if name:
+            require_construction(name)
+        faults = find_faults(name)
     finally:
         sys.meta_path.remove(not_needed)
     if faults.lines:
         count = f"{len(faults.lines)} faults" if len(faults.lines) > 1 else "1 fault"
         print("\n".join([*faults.lines, count]), file=sys.stderr)
         raise SystemExit(2)
+    if name:
+        print(f"constructions/{name} has no fault", *faults.notes, sep="\n")
+        return
     print("params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault")
     params = load_params()
     for key in empty_names(params.models, params.models):

@@ -122,10 +122,7 @@ def load_yaml(path: Path, error: type[CxprobeError]) -> Any:
     """
     text = read_text(path, error)
     try:
-        _check_size(text)
-        reader = YAML(typ="safe")
-        reader.Constructor = _Constructor
-        return _without_aliases(reader.load(text))
+        return _without_aliases(_parsed(text))
     except MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
         what = ", ".join(part for part in (fault.context, fault.problem) if part)
@@ -133,6 +130,14 @@ def load_yaml(path: Path, error: type[CxprobeError]) -> Any:
     except Exception as fault:  # ruamel lets pass whatever int(), re.match() and the like raise
         what = " ".join(str(fault).split())
         raise error(one_line(f"{path}: cannot be read as YAML ({what}); mend it, or put texts in quotes")) from fault
+
+
+@lru_cache(maxsize=512)  # checks read the same files again and again
+def _parsed(text: str) -> Any:
+    _check_size(text)
+    reader = YAML(typ="safe")
+    reader.Constructor = _Constructor
+    return reader.load(text)
 
 
 def _check_size(text: str) -> None:

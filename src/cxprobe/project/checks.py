@@ -26,11 +26,15 @@ SCAFFOLD = Path(__file__).parent / "templates" / "construction"
 """What `cxprobe add construction` writes."""
 
 
-def find_faults() -> FoundFaults:
-    """Return every fault of every file, sorted by file, and notes. No model is loaded, and nothing is written."""
+def find_faults(name: str = "") -> FoundFaults:
+    """Return every fault of every file, sorted by file, and notes. No model is loaded, and nothing is written.
+
+    Args:
+        name: The construction whose files are read, params.yaml and people aside; "" for all files.
+    """
     faults = FoundFaults()
     params = faults.attempt(load_params)
-    folders = [path for path in sorted(CONSTRUCTIONS_FOLDER.glob("*")) if path.is_dir()]
+    folders = [path for path in sorted(CONSTRUCTIONS_FOLDER.glob(name or "*")) if path.is_dir()]
     if is_there(PEOPLE_FILE) or any(CONSTRUCTIONS_FOLDER.glob("*/*pairs.yaml")):
         people = faults.attempt(load_people)
         if people is not None:
@@ -47,9 +51,9 @@ def find_faults() -> FoundFaults:
         for task in TASKS.values():
             task.check_construction(folder, faults)
         _check_examples(folder, faults)
-    for task in TASKS.values():
+    for task in TASKS.values() if not name else ():
         task.check(params, faults)
-    if params is not None:
+    if params is not None and not name:
         for name in params.mining.constructions:
             faults.require("mining.constructions", name, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
         for key, name in {"parser": params.mining.parser, "tagger": params.mining.tagger}.items():

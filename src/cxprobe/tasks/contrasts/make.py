@@ -272,7 +272,8 @@ def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
 
 def _seen(words: str) -> str:
     """Return words without capitals and without letters that nobody sees."""
-    return "".join(letter for letter in words.casefold() if category(letter) != "Cf")
+    folded = words.casefold()
+    return folded if folded.isascii() else "".join(letter for letter in folded if category(letter) != "Cf")
 
 
 def _faults_of_likings(content: ContrastsFile, pairs: Sequence[Pair]) -> Iterator[Fault]:
