@@ -24,12 +24,13 @@ def draw(root: Path) -> Picture:
 
 
 def write(root: Path) -> None:
-    """Write the picture, and into the README its text alternative and what it shows, a line for each question."""
+    """Write the picture, and into the README its headline, also as text alternative, and a line for each question."""
     picture = draw(root)
     (root / PICTURE).write_text(picture.svg)
     headline, *questions = re.split(r"(?<=\.) (?=Meaning|Form|Prompts|Use)", picture.said)
     readme = root / "README.md"
     text = re.sub(r"!\[[^\]]*\]\(", lambda _: f"![{headline}](", readme.read_text(), count=1)
+    text = re.sub(r"(<!-- headline -->\n).*\n", lambda found: f"{found[1]}**{headline}**\n", text)
     shown = "".join(f"- {question}\n" for question in questions)
     readme.write_text(re.sub(r"(<!-- picture -->\n)(- .*\n)+", lambda found: found[1] + shown, text))
 

@@ -24,7 +24,6 @@ FACETS = (
     (),
     ("items",),
     ("condition",),
-    ("condition", "wording"),
     ("learnt", "intervention"),
     ("scenario", "calibration"),
     ("shots", "chain_of_thought", "examples"),

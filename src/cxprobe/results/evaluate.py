@@ -354,6 +354,7 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
         slug, member, own = str(model), models.members[str(model)], answers[answers["model"] == model]
         shown = lead_findings(found, [slug])
         names = {one.construction: one.construction for one in shown}
+        of_run = rows[rows["decides"]] if rows["decides"].any() else rows
         run = _run(
             task,
             slug,
@@ -361,7 +362,7 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
             int(own["n"].sum()),
             metrics=dict([*metrics_of(own).items()][:MOST_METRICS]),
             tables={"rates": written.loc[rows.index]},
-            figures={PICTURE: overview(shown, names)} if shown else _pictured(own if len(own) else rows),
+            figures={PICTURE: overview(shown, names)} if shown else _pictured(own if len(own) else of_run),
             children=[] if member.is_baseline else [*_parts_of(rows, written, task, slug, models.facts[slug])],
         )
         # The entry of a random-weights control has the keys of its model, and this one is not true of it.

@@ -101,7 +101,7 @@ def frame_contrasts(margins: pd.DataFrame, frame: Sequence[str]) -> pd.DataFrame
         if name == "control":
             less = other.assign(condition=CONTROL_OVER_WORDS)
         else:
-            shared = base[words].combine_first(other[words]).reindex(base.index)
+            shared = base[words].where(base[words].notna(), other[words].reindex(base.index))
             less = shared.assign(value=base["value"] - other["value"], condition=f"less_{name}")
         parts.append(less.dropna(subset="value").reset_index())
     table = pd.concat(parts, ignore_index=True)

@@ -29,7 +29,8 @@ from cxprobe.tasks.contrasts.contrast import frame_contrasts, made_file, pair_ma
 from cxprobe.tasks.contrasts.params import ContrastsStage
 
 BY_CONDITION = Facet([CONDITION], ("contrast", "above_zero"), has_verdicts=True, is_compared=False, over_words=True)
-BY_WORDING = Facet([CONDITION, "wording"], ("contrast",), where="wording != ''", is_compared=False, over_words=True)
+OF_WORDINGS = f"wording != '' and not {CONDITION}.str.startswith('less_')"  # those are tested over all wordings alone
+BY_WORDING = Facet([CONDITION, "wording"], ("contrast",), where=OF_WORDINGS, is_compared=False, over_words=True)
 FRAME = f"{CLUSTER}frame"
 
 
