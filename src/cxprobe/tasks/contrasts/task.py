@@ -83,8 +83,12 @@ class ContrastsTask(Task):
             yield from read_demand(params.models, "measure_contrasts", [entry], texts)
 
     def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: ConstructionContrasts) -> Shown | None:
-        """Return the name of contrasts."""
-        return Shown(_CALLED, in_overview=row["decides"])
+        """Return the name of contrasts, and in how many wordings of the questions the control is above 0."""
+        of_it = (rates[["model", "construction"]] == [row["model"], row["construction"]]).all(axis=1)
+        of_it &= (rates["measure"] == "contrast") & (rates[CONDITION] == "control") & (rates["wording"] != "")
+        above = rates.loc[of_it, "value"] > 0
+        asked = f"; control above 0 in {above.sum()} of {len(above)} wordings" if len(above) else ""
+        return Shown(_CALLED + asked, in_overview=row["decides"])
 
     def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
         """Yield the frames of a contrast, by a context and question of each, with their contrasts in nats."""
