@@ -162,5 +162,5 @@ def in_words(row: Mapping[str, str]) -> str:
 
 if __name__ == "__main__":
     root = Path(__file__).parents[2]
-    for page in (root / "README.md", *(root / "docs").rglob("*.md")):
+    for page in (root / "README.md", root / "models/taught-clm/README.md", *(root / "docs").rglob("*.md")):
         page.write_text(fill_tables(page.read_text(), root))

@@ -8,7 +8,7 @@ from conftest import ROOT
 
 sys.path.append(str(ROOT / "docs" / "hooks"))
 
-OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "models/taught-clm/README.md")
 PAGES = [*(ROOT / name for name in OUTSIDE), *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.M | re.S)
 INDENTED = re.compile(r"(?:^ {4}.*\n)+", re.M)

@@ -4,7 +4,6 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
@@ -333,9 +332,10 @@ def _print_conditions(rates: "pd.DataFrame", model: str, stream: TextIO) -> None
     of_model = rates[(rates["model"] == model) & (rates["measure"] == "contrast")]
     by_wording = divided_by(of_model, "condition", "wording").set_index(["condition", "wording"])["value"]
     wordings = [*by_wording.index.unique("wording")]
+    asked = by_wording.index.unique("condition")  # differences are of all wordings together
     lines: list[Sequence[str]] = [("condition", "contrast", *wordings)]
     for row in divided_by(of_model, "condition").to_dict("records"):
-        values = [f"{by_wording.get((row['condition'], wording), nan):.2f}" for wording in wordings]
+        values = [f"{by_wording[row['condition'], wording]:.2f}" for wording in wordings if row["condition"] in asked]
         lines.append((row["condition"], with_interval(estimate_of(row), digits=".2f", factor=1), *values))
     if len(lines) > 1:
         print_table(lines, texts=1, stream=stream)
@@ -377,7 +377,7 @@ def _print_legend(rates: "pd.DataFrame", are_all: bool, stream: TextIO) -> None:
     from cxprobe.results.verdict import FEWEST_FRAMES, VERDICTS
 
     of_form = divided_by(rates[(rates["task"] == "pairs") & (rates["measure"] == "accuracy")])
-    units = rates.loc[rates["measure"] == "contrast", "n"]
+    units = divided_by(rates[rates["measure"] == "contrast"], "condition")["n"]
     asked = ", ".join(f"{n:g}" for n in sorted(units.unique())) or "no"
     known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in {*of_form["verdict"]})
     pairs = ", ".join(map(str, sorted(of_form["n"].unique()))) or "no"
