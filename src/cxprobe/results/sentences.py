@@ -119,15 +119,15 @@ def headline(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
     """
     said, before, models = list[str](), "", by_model(findings)
     for question, (alike, of_best, verb) in _HEADLINES.items():
-        of_it = {slug: [one for one in listed if one.question == question] for slug, listed in models.items()}
-        asked = max(map(len, of_it.values()), default=0)
-        if not asked:
+        of_it = by_model([one for one in findings if one.question == question])
+        if not of_it:
             continue
+        asked = max(map(len, of_it.values()))
         found = {slug: sum(map(_is_found, listed)) for slug, listed in of_it.items()}
         most = max(found.values())
         best = [label(slug) for slug, number in found.items() if number == most]
         names, verb = " and ".join(best), verb + "s" * (len(best) == 1)
-        what = (alike if len(best) == len(models) else of_best).format(most, asked)
+        what = (alike if len(best) == len(of_it) else of_best).format(most, asked)
         said.append(f"{verb} {what}" if names == before else f"{names} {verb} {what}")
         before = names
     return f"{'' if len(models) == 1 else f'Of {len(models)} models, '}{', and '.join(said)}." if said else ""
