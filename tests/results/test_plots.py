@@ -110,7 +110,7 @@ def test_several_models_have_one_heading_that_names_the_ones_that_take_the_most(
         found("above_chance", question="form"),
     ]
     assert headline(leads, str.upper) == (
-        "Of 2 models, M takes meaning from the most constructions (1 of 2), and M recognises 0 of 1 forms."
+        "Of 2 models, M takes meaning from the most constructions (1 of 2), and recognises 0 of 1 forms."
     )
     assert headline([found(), found(model="n")], str) == "Of 2 models, m and n take meaning from 1 of 1 constructions."
     assert headline([], str) == ""
