@@ -303,8 +303,8 @@ def dots(
     labels = max([labels, *(0.25 + SMALL_LETTER * len(example) for _, *examples in lines for example in examples)])
     row = max(TWO_LINES if any(len(of_row) > 1 for of_row in lines) else ROW, BESIDE * len(kinds))
     panel_width = PANEL if most < 5 and not stacked else PANEL * 0.7
-    width = labels + (panel_width + GAP) * most
     entry = 0.6 + SMALL_LETTER * max(len(str(one.get_label())) for one in key)  # inches of an entry of the legend
+    width = max(labels + (panel_width + GAP) * most, entry)
     columns = 1 if stacked else max(1, min(most, 3, int(width / entry)))
     title = _within(title, width / TITLE)
     above = ENTRY * (title.count("\n") + 1.5) if title else 0
