@@ -9,6 +9,7 @@ from command_line import call
 from mlflow import MlflowClient
 from whole_project import runs
 
+import cxprobe
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import significant
 from cxprobe.results.findings import estimate_of
@@ -88,3 +89,15 @@ def test_pages_show_rates_as_they_are(finished_project, rates):
         if rate["model"] != "mock":
             unit = "frames" if rate["condition"] else "items"
             assert share(estimate_of(rate), unit) in texts, rate
+
+
+def test_compare_asks_the_frames_of_the_pipeline_and_gives_its_rates(finished_project, rates, monkeypatch):
+    monkeypatch.chdir(finished_project)
+    found = cxprobe.compare_constructions(cxprobe.load("models/clm"), "toy", frames=4, folder="constructions")
+    both = []
+    for table, model in ((rates, "clm"), (found, "models/clm")):
+        of_it = table[(table["model"] == model) & (table["construction"] == "toy") & (table["measure"] == "contrast")]
+        both.append(divided_by(of_it, "condition").set_index("condition")[["value", "low", "high", "n"]].sort_index())
+    assert len(both[0]) > 4
+    shared = both[0].index.difference(["shuffled", "less_shuffled"])  # which compare does not ask
+    pd.testing.assert_frame_equal(both[0].loc[shared], both[1], check_dtype=False, atol=1e-5)
