@@ -60,7 +60,9 @@ def test_the_files_of_one_construction_are_checked_without_the_others(folder):
     assert "grammars" not in output
     assert "did you mean 'toy'" in call("check", "toi")[1]
     replace(folder / "constructions/toy/grammars/train.cfg", "NUON ->", "NOUN ->")
-    assert call("check", "toy")[1].startswith("constructions/toy has no fault\n")
+    said = call("check", "toy")[1]
+    assert said.startswith("constructions/toy has no fault\n")
+    assert "\ncontrast, after the construction: " in said  # an item of each kind
 
 
 def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):

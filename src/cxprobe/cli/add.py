@@ -266,7 +266,7 @@ def require_free(slug: str) -> None:
     }
     owners |= dict.fromkeys(models, "models")
     if slug in owners:
-        raise ProjectError(f"{PARAMS_FILE}: the name '{slug}' is taken, in {owners[slug]}; take another")
+        raise ProjectError(f"{PARAMS_FILE}: the name '{slug}' is taken, in {owners[slug]}; take another by --as")
 
 
 def _require_name(kind: str, name: str) -> None:

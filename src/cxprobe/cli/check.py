@@ -36,7 +36,8 @@ def check(
     """Check params.yaml and all files of constructions/, lexicon/ and prompts/, and report all their faults at once.
 
     Without a fault it says how many texts, tokens and requests each model has left, where the items are made, and
-    writes params.schema.json, by which editors complete params.yaml, and constructions/README.md where they changed.
+    writes params.schema.json, by which editors complete params.yaml, and constructions/README.md where they changed. Of
+    one construction it prints an item of each kind.
     """
     not_needed = _NotNeeded()
     sys.meta_path.insert(0, not_needed)
@@ -45,8 +46,9 @@ def check(
         from cxprobe.files.writing import write_bytes
         from cxprobe.models.params import empty_names
         from cxprobe.project.checks import find_faults
-        from cxprobe.project.constructions import make_page, require_construction
+        from cxprobe.project.constructions import make_page, read_constructions, require_construction
         from cxprobe.project.params import SCHEMA_FILE, load_params, schema_text
+        from cxprobe.tasks.registry import TASKS
 
         if name:
             require_construction(name)
@@ -59,6 +61,9 @@ def check(
         raise SystemExit(2)
     if name:
         print(f"constructions/{name} has no fault", *faults.notes, sep="\n")
+        for task, items in read_constructions([name])[name].items.items():
+            for one in TASKS[task].examples(items):
+                print(f"{one.kind}: {one.text} {one.right}")
         return
     print("params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault")
     params = load_params()

@@ -126,7 +126,7 @@ def compare(
 ) -> None:
     """Say what a model expects: of the form and meaning of constructions, or in how many pairs of a file it is right.
 
-    `--all` takes a minute with SmolLM2 on two cores; a line before the start says how long these models take.
+    `--all` takes three minutes with SmolLM2 on two cores; a line before the start says how long these models take.
     Pairs of a file with the columns frame and condition are contrasts too, see docs/verdicts.md.
     """
     from cxprobe.files.texts import read_pair_table, read_texts, refuse_unwritable, write_table_as
@@ -337,8 +337,11 @@ def _print_conditions(rates: "pd.DataFrame", model: str, stream: TextIO) -> None
     for row in divided_by(of_model, "condition").to_dict("records"):
         values = [f"{by_wording[row['condition'], wording]:.2f}" for wording in wordings if row["condition"] in asked]
         lines.append((row["condition"], with_interval(estimate_of(row), digits=".2f", factor=1), *values))
-    if len(lines) > 1:
-        print_table(lines, texts=1, stream=stream)
+    if len(lines) == 1:
+        return
+    print_table(lines, texts=1, stream=stream)
+    if (divided_by(of_model[of_model["condition"] == "control"], "condition")["low"] <= 0).any():
+        print("The control is not above 0: the questions are not understood; try other wordings", file=stream)
 
 
 def _print_differences(differences: "pd.DataFrame", stream: TextIO) -> None:

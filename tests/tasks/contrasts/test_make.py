@@ -155,7 +155,7 @@ def test_a_file_that_cannot_cancel_or_be_filled_is_refused_with_the_line(tmp_pat
     [
         ('"{N1} {verb} {object}"]]\n  control', '"{N1} {verb} at {object}"]]\n  control', "is both halves; let them"),
         ('[["At noon {N1} {verb} {object}", "{N1} {verb} {object}"]]', '["At noon {N1} {verb} {object}"]',
-         "neutral: the answer 'but could not reach it.', is 1 times more often right"),
+         "neutral: the answer 'but could not reach it.', is once more often right"),
         ("wrong: and went home.", "wrong: and  went home.", "there is a space too many"),
     ],
 )  # fmt: skip
@@ -164,6 +164,14 @@ def test_pairs_of_pairs_that_cannot_cancel_are_refused(tmp_path, old, new, messa
     with pytest.raises(ConstructionError) as fault:
         load(tmp_path, PAIRS_OF_PAIRS.replace(old, new))
     assert message in str(fault.value)
+
+
+def test_answers_of_which_one_begins_as_the_other_cancel(tmp_path):
+    alike = PAIRS_OF_PAIRS.replace("but could not reach it.", "all of it fell.").replace(
+        "and went home.", "a bit of it fell."
+    )
+    assert alike != PAIRS_OF_PAIRS
+    assert load(tmp_path, alike).questions[0].right == "all of it fell."
 
 
 NEAR = """rivals:

@@ -315,7 +315,8 @@ def _faults_of_likings(content: ContrastsFile, pairs: Sequence[Pair]) -> Iterato
     for condition, counts in likings.items():
         more = {liked: number for liked, number in counts.items() if number}
         for liked, number in [*more.items()][:1]:
-            often = f"{abs(number)} times more often {'right' if number > 0 else 'wrong'}"
+            times = "once" if abs(number) == 1 else f"{abs(number)} times"
+            often = f"{times} more often {'right' if number > 0 else 'wrong'}"
             what = f"{liked}, is {often} than not, so that a liking for it does not cancel; let each answer be right as"
             yield Fault(_place(condition), f"{condition}: {what} often as it is wrong")
         told = "".join(pair.context + pair.good for pair in pairs if pair.groups["condition"] == condition)
@@ -331,7 +332,7 @@ def _different_words(first: str, second: str) -> tuple[int, int, int]:
     same = min(len(commonprefix([first[::-1], second[::-1]])), len(first) - shared, len(second) - shared)  # noqa: RUF071
     ends = (text.find(" ", len(text) - same) for text in (first, second))
     one, other = (len(text) if end < 0 else end for text, end in zip((first, second), ends, strict=True))
-    return first.rfind(" ", 0, shared + 1) + 1, one, other
+    return first.rfind(" ", 0, shared) + 1, one, other
 
 
 def contrast_pairs(
