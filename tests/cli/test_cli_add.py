@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import call
+from huggingface_hub import constants
 from ruamel.yaml import YAML
 from whole_project import change
 
@@ -107,7 +108,7 @@ def test_a_causal_model_is_asked_about_no_scenario_and_what_it_reads_first_is_sa
 
 
 def test_a_model_that_is_not_here_is_written_and_named_in_no_task(toy_project, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     code, output = call("add", "model", "some/roberta", "--revision", "1a2b")
     assert code == 0, output
     assert "it is asked in no task" in output
