@@ -25,7 +25,7 @@ from cxprobe.files.writing import DATA
 from cxprobe.project.params import Params
 from cxprobe.results.params import task_members
 from cxprobe.results.schema import RESPONSES, cluster_lists, evaluated
-from cxprobe.results.task import Task
+from cxprobe.results.task import ExportedItems, Task
 from cxprobe.run.record import begin
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
@@ -67,11 +67,11 @@ def export_hub(params: Params) -> Exported:
         DataError: A file of what has been made is missing.
         ImportError: datasets is not installed.
     """
-    tasks, left_out = _made_tasks(params)
+    exported, left_out = _exported_tasks(params)
     configurations: dict[str, dict[str, Any]] = {}
     files: dict[str, bytes] = {}
-    for task in tasks:
-        for name, table in task.export(params).tables.items():
+    for task, made in exported.items():
+        for name, table in made.tables.items():
             about = read_yaml(task.params.experiments_file.with_name("dataset.yaml"), DataError)[name]
             if table.empty:
                 continue
@@ -176,8 +176,8 @@ def export_harness(params: Params) -> Exported:
     Raises:
         DataError: A file of what has been made is missing.
     """
-    made, left_out = _made_tasks(params)
-    tables = [pairs for pairs in (task.export(params).pairs for task in made) if pairs is not None]
+    exported, left_out = _exported_tasks(params)
+    tables = [made.pairs for made in exported.values() if made.pairs is not None]
     tasks = [one for pairs in tables for one in pair_tasks(pairs)]
     if not tasks:
         return Exported({}, [], left_out)
@@ -297,7 +297,7 @@ def export_items(params: Params, name: str, n: int) -> tuple[pd.DataFrame, pd.Da
     Raises:
         DataError: The task is unknown, has nothing that people can answer, or fewer items.
     """
-    made = {task.name: task for task in _made_tasks(params)[0]}
+    made, _ = _made_tasks(params)
     if name not in made:
         raise DataError(f"--task {name}: has no items yet{suggest(name, [*made])}; run `dvc repro make_{name}`")
     rows = [
@@ -337,19 +337,31 @@ def _asked(cells: Mapping[Any, Any]) -> Iterator[tuple[str, list[str], str]]:
             yield text, [*(said := {"positive": f"has {construction}", "negative": "does not"}).values()], said[label]
 
 
-def _made_tasks(params: Params) -> tuple[list[Task], list[str]]:
-    """Return the tasks whose data are there, and what is left out of data and tasks, a sentence each."""
-    tasks, left_out = [], []
+def _exported_tasks(params: Params) -> tuple[dict[Task, ExportedItems], list[str]]:
+    """Return the items of each task whose data are there, and what is left out of data and tasks, a sentence each."""
+    made, absent = _made_tasks(params)
+    exported, left_out = dict[Task, ExportedItems](), list[str]()
+    for name in TASKS:
+        if name in absent:
+            left_out.append(absent[name])
+            continue
+        exported[made[name]] = made[name].export(params)
+        left_out += exported[made[name]].left_out
+    return exported, left_out
+
+
+def _made_tasks(params: Params) -> tuple[dict[str, Task], dict[str, str]]:
+    """Return name -> a task whose data are there; and why those of others are not, a sentence each."""
+    tasks, absent = dict[str, Task](), dict[str, str]()
     for name, task in TASKS.items():
         made = DATA / f"make_{name}"
         if not params.params_of(name).of_task.constructions:
-            left_out.append(f"{name}: {name}.constructions of params.yaml names none.")
+            absent[name] = f"{name}: {name}.constructions of params.yaml names none."
         elif not made.is_dir():
-            left_out.append(f"{name}: {made} is missing, since `dvc repro make_{name}` has not run.")
+            absent[name] = f"{name}: {made} is missing, since `dvc repro make_{name}` has not run."
         else:
-            tasks.append(task)
-            left_out += task.export(params).left_out
-    return tasks, left_out
+            tasks[name] = task
+    return tasks, absent
 
 
 EXPORTS: Mapping[str, Callable[[Params], Exported]] = {
