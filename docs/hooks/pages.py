@@ -23,7 +23,6 @@ import cxprobe
 from cxprobe.cli import app
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import read_yaml
-from cxprobe.models.affinity import Affinity
 from cxprobe.project.params import whole_params
 
 ROOT = Path(__file__).parents[2]
@@ -162,8 +161,8 @@ def describe_presets(root: Path) -> str:
 def describe_names() -> str:
     """Return the directives by which mkdocstrings shows every public name in full."""
     parts = []
-    for name in [*cxprobe.__all__, "Affinity"]:
-        parts.append(f"::: {getattr(cxprobe, name, Affinity).__module__}.{name}")
+    for name in cxprobe.__all__:
+        parts.append(f"::: {getattr(cxprobe, name).__module__}.{name}")
         if name in METHODS:
             parts[-1] += f"\n    options: {{members: [{', '.join(METHODS[name])}]}}"
     return "\n\n".join(parts)

@@ -29,7 +29,7 @@ RATES = (Path("recorded/quick.csv"), Path("recorded/further.csv"))
 """A rate that both runs have, such as that of a baseline, is the first one's."""
 TABLE = re.compile(r"<!-- (rates|contrasts|verdicts|names)(?:: (\S+))? -->\n(?:\|.*\n)+")
 METHODS = {
-    "LanguageModel": ("surprisal", "score", "compare", "fill", "affinity"),
+    "LanguageModel": ("surprisal", "score", "compare", "fill"),
     "Encoder": ("features",),
 }
 

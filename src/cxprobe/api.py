@@ -42,7 +42,6 @@ from cxprobe.files.reading import shown
 from cxprobe.files.schema import near_to, suggest
 from cxprobe.files.texts import read_pair_table, require_texts
 from cxprobe.models import causal, embedding, language_models, masked, scoring
-from cxprobe.models.affinity import Affinity, causal_affinity, masked_affinity
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
 from cxprobe.models.masked import candidate_log_probabilities
 from cxprobe.models.measuring import unknown_tokens
@@ -463,35 +462,6 @@ class LanguageModel(Encoder):
         table = pd.DataFrame(product(texts, words), columns=["text", "candidate"])
         shares = [np.exp(log_probs - np.logaddexp.reduce(log_probs)) for log_probs in answers]  # each sums to 1
         return table.assign(log_probability=np.concatenate(answers), share=np.concatenate(shares))
-
-    def affinity(self, sentence: str, *, substitutes: int = 32, bos: Bos | None = None) -> Affinity:
-        """Return how much each word follows from all others, and from each: what a construction binds together.
-
-        It asks no question, so that it reaches models that fail every format. A masked model hides words behind masks,
-        as in the paper, which skips words of several tokens too (NaN). A causal model hides a word by summing over
-        substitutes; between its words, only a hidden word before the measured one has an affinity.
-
-        Args:
-            sentence: A whole sentence.
-            substitutes: By how many tokens a causal model hides a word.
-            bos: What a causal model reads before the sentence.
-
-        Raises:
-            DataError: The sentence is empty or too long for the model.
-
-        Source:
-            Rozner, Weissweiler, Mahowald & Shain 2025, "Constructions are Revealed in Word Distributions".
-
-        Example:
-            >>> import cxprobe
-            >>> found = cxprobe.load("mini-mlm").affinity("The more you read, the more you know.")
-            >>> found.between.shape
-            (10, 10)
-        """
-        lm = self._with(bos)
-        if isinstance(lm, masked.MaskedLM):
-            return masked_affinity(lm, sentence)
-        return causal_affinity(lm, sentence, substitutes)
 
     def _with(self, bos: Bos | None) -> masked.MaskedLM | causal.CausalLM:
         """Return the model as it reads ``bos`` before a text; None for its own."""
