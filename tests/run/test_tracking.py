@@ -1,5 +1,6 @@
 import os
 import shutil
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -271,7 +272,32 @@ def test_a_folder_of_the_store_that_was_deleted_comes_back_with_what_git_has_of_
     assert (workspace / "mlruns" / ".gitignore").read_text() == (ROOT / "mlruns" / ".gitignore").read_text()
 
 
-def test_a_damaged_store_says_what_to_do(workspace):
+def damage() -> None:
     Path("mlruns/mlflow.db").write_bytes(b"no database" * 1000)
-    with pytest.raises(TrackingError, match="damaged or was begun in another folder, delete it and run `cxprobe sync`"):
+
+
+def lock() -> sqlite3.Cursor:
+    """Return what keeps the database locked as long as it is there."""
+    return sqlite3.connect("mlruns/mlflow.db").execute("begin exclusive")
+
+
+def delete_experiment() -> None:
+    client = tracking.open_store()
+    client.delete_experiment(experiment_id(client, *PAIRS))
+
+
+@pytest.mark.parametrize(
+    ("harm", "advice"),
+    [
+        (damage, "damaged or was begun in another folder, delete it and run `cxprobe sync`"),
+        (delete_experiment, r"deleted in MLflow: .* mlflow experiments restore .* run `cxprobe sync` again"),
+        pytest.param(lock, "another process writes into it", marks=pytest.mark.slow),  # MLflow tries for 20 s
+    ],
+)
+def test_a_store_that_cannot_be_written_says_what_to_do(workspace, monkeypatch, harm, advice):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{workspace}/mlruns/mlflow.db?timeout=0.1")
+    left_open(DEAD)
+    kept = harm()
+    with pytest.raises(TrackingError, match=advice):
         sync([JUDGED], EXPERIMENTS)
+    del kept

@@ -52,6 +52,13 @@ _VIEWS = (  # what a link shows, as what, and the search
 _PAGE = 1000  # runs in an answer of the store
 _AT_A_TIME = 8  # runs that are written to a server
 _NAMED, _LETTERS = 3, 20  # changed settings in the name of a run, and letters of their values
+_WRITES_MISSING = "`cxprobe sync` again, which writes what is missing"
+# What a fault of the store says -> what to do, where the store itself is whole.
+_REMEDIES = {
+    "database is locked": "another process writes into it: let that end (`cxprobe ui` is one)",
+    "must be in the 'active' state": "the experiment was deleted in MLflow: bring it back with "
+    "`MLFLOW_TRACKING_URI={uri} mlflow experiments restore --experiment-id`, followed by its number",
+}
 _BATCH = 100  # MLflow takes at most 100 parameters, 100 tags and 1,000 metrics in a call
 
 
@@ -92,17 +99,23 @@ def sync(runs: Sequence[Run], experiments: Experiments) -> int:
     try:
         return _write_missing(open_store(), runs, experiments)
     except Exception as error:  # every kind of store has errors of its own
-        remedy = (
+        fault = str(full_disk(error) or error)
+        raise TrackingError(
+            redact(f"the tracking store at {tracking_uri()} cannot be written ({fault}); {_remedy(fault)}")
+        ) from error
+
+
+def _remedy(fault: str) -> str:
+    """Return what to do about a fault of the store."""
+    for said, what in _REMEDIES.items():
+        if said in fault:
+            return f"{what.format(uri=tracking_uri())}, and run {_WRITES_MISSING}"
+    if "://" not in tracking_uri() or tracking_uri().startswith(("sqlite:", "file:")):
+        return (
             "if the file is damaged or was begun in another folder, delete it and run `cxprobe sync` again, which "
             "writes all runs into a new one"
-            if "://" not in tracking_uri() or tracking_uri().startswith(("sqlite:", "file:"))
-            else "see that the server runs and that MLFLOW_TRACKING_URI is its address, and run `cxprobe sync` again, "
-            "which writes what is missing"
         )
-        fault = full_disk(error) or error
-        raise TrackingError(
-            redact(f"the tracking store at {tracking_uri()} cannot be written ({fault}); {remedy}")
-        ) from error
+    return f"see that the server runs and that MLFLOW_TRACKING_URI is its address, and run {_WRITES_MISSING}"
 
 
 def open_store() -> MlflowClient:
