@@ -44,9 +44,17 @@ def test_the_construction_of_the_tutorial_is_without_fault(project):
 
 
 def test_the_construction_of_the_tutorial_is_compared_in_each_condition_and_wording(project):
-    done = CliRunner().invoke(app, ["compare", "benefactive", "--try", "--frames", "2", "--model", "mini-clm"])
+    typed = ["compare", "benefactive", "--frames", "2", "--model", "mini-clm"]
+    done = CliRunner().invoke(app, [*typed, "--try"])
     assert done.exit_code == 0, done.output
     assert {"rival_near", "one-who", "it-was"} <= {*done.stdout.split()}
+    assert "unseen" not in CliRunner().invoke(app, typed).stderr
+    path = project / "constructions/benefactive/contrasts.yaml"
+    path.write_text(path.read_text().replace("near {theme}", "beside {theme}"))
+    assert (
+        "2 of these frames were asked before the questions or conditions changed"
+        in CliRunner().invoke(app, typed).stderr
+    )
 
 
 SCORING = ROOT / "docs" / "howto" / "score-a-file.md"

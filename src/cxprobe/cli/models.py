@@ -1,5 +1,6 @@
 """The commands about texts and answers: ``cxprobe compare``, ``cxprobe score`` and ``cxprobe evaluate``."""
 
+import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,8 @@ import typer
 
 from cxprobe.errors import DataError
 from cxprobe.files.reading import printable
-from cxprobe.files.schema import SLUG_PATTERN, suggest
+from cxprobe.files.schema import SLUG_PATTERN, read_yaml, suggest
+from cxprobe.files.writing import SCRATCH, read_json, write_json
 from cxprobe.models.params import Dtype, SchemeName
 
 if TYPE_CHECKING:
@@ -154,6 +156,7 @@ def compare(
     import pandas as pd
 
     from cxprobe import Survey, compare_scores, load  # PyTorch, after what is asked about has been read
+    from cxprobe.tasks.contrasts.make import contrasts_file
 
     model = model or []
     # All of them, since one that cannot be loaded must not cost the work on another.
@@ -178,6 +181,8 @@ def compare(
     names = [what] if what else None
     survey = Survey(lms, names, frames=frames, tried=tried, scheme=scheme, bos=bos, folder=folder)
     print(f"about {survey.seconds / 60:.1f} minutes, as a short trial tells", file=sys.stderr)
+    if what and not tried and not folder.is_absolute():  # of a project, whose files people change
+        _say_what_was_seen(contrasts_file(what, folder), frames)
     for lm in lms:
         survey.measure(lm)
         rates = survey.rates()
@@ -255,6 +260,26 @@ def _constructions_of(name: str) -> Path:
     if name and name not in names:
         raise DataError(f"'{name}' is no file of pairs and no construction{suggest(name, names)}")
     return folder
+
+
+def _say_what_was_seen(path: Path, frames: int) -> None:
+    """Print how many held-out frames were asked before the design was changed, and note which are asked now.
+
+    Args:
+        path: A contrasts.yaml of the project.
+        frames: How many frames are asked.
+    """
+    if not path.is_file():
+        return
+    content = read_yaml(path, DataError)
+    design = json.dumps([content.get(key) for key in ("questions", "conditions", "rivals")])
+    asked = {json.dumps(row, sort_keys=True) for row in content["held_out"][:frames]}
+    file = SCRATCH / "asked" / f"{path.parent.name}.json"
+    known: dict[str, list[str]] = read_json(file) if file.is_file() else {}
+    if seen := asked & {row for earlier, rows in known.items() if earlier != design for row in rows}:
+        what = f"{len(seen)} of these frames were asked before the questions or conditions changed, and are no longer"
+        print(f"{path}: {what} unseen; write other rows of held_out", file=sys.stderr)
+    write_json(known | {design: sorted(asked.union(known.get(design, [])))}, file)
 
 
 def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: TextIO) -> None:

@@ -15,7 +15,7 @@ from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.models.texts import pair_table
 from cxprobe.tasks.contrasts.contrast import frame_contrasts
-from cxprobe.tasks.contrasts.make import contrast_pairs, load_contrasts
+from cxprobe.tasks.contrasts.make import contrast_pairs, load_contrasts, loose_parts
 from cxprobe.tasks.contrasts.params import MakeContrasts
 
 WANTED = MakeContrasts(frames=40, shuffled=1)
@@ -164,6 +164,27 @@ def test_pairs_of_pairs_that_cannot_cancel_are_refused(tmp_path, old, new, messa
     with pytest.raises(ConstructionError) as fault:
         load(tmp_path, PAIRS_OF_PAIRS.replace(old, new))
     assert message in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", []),
+        (
+            '["{N1} {verb} a {theme} with {N2}.", "With {N2}, {N1} {verb} a {theme}."]',
+            '["Somebody called Beatrice praised {N2} before {N1} went home.", "{N1}, like {N2}, went home at noon."]',
+            ["rival has 33 % of the words of the construction's contexts"],
+        ),
+        (
+            "participle: cut, met: met, theme: key}",
+            "participle: cut, met: met, theme: key}\n  - {verb: bent, participle: bent, met: met, theme: wire}",
+            ["held_out: different words of {met}: 1 in 3 rows"],
+        ),
+    ],
+)
+def test_loose_rivals_and_frames_that_share_their_words_are_named(tmp_path, old, new, said):
+    found = [*loose_parts(load(tmp_path, FILE.replace(old, new)))]
+    assert [what.split(";")[0] for what in found] == said
 
 
 def test_answers_of_which_one_begins_as_the_other_cancel(tmp_path):

@@ -42,6 +42,9 @@ FUNCTION_WORDS = {"a", "an", "the", "some", "it", "them", "his", "her", "its", "
 """Fillers that are no cluster: frames that share an article share no meaning."""
 WORDINGS_OF_FRAME = 2
 """In how many wordings a frame is asked, where there are more."""
+_NO_MARKS = str.maketrans("", "", ".,")
+_SHARED = 0.5
+"""A rival with a smaller share of the construction's words is loose."""
 NAMES = ("female-name", "male-name")
 """The noun types of lexicon/people.yaml that have the given names; frames take turns with them."""
 
@@ -324,6 +327,28 @@ def _faults_of_likings(content: ContrastsFile, pairs: Sequence[Pair]) -> Iterato
             same = f"{condition}: says the same as {contexts[told]}; write contexts of its own"
             yield Fault(_place(condition), same)
         contexts[told] = condition
+
+
+def loose_parts(content: ContrastsFile) -> Iterator[str]:
+    """Yield what leaves a verdict open to doubt: rivals of other words, and frames that share their words.
+
+    The lengths of right and wrong answers are no such thing, since each answer is right as often as it is wrong.
+    """
+    contexts = {condition: [cell.context for _, cell in content.cells(condition)] for condition in content.declared}
+    words = {name: Counter(" ".join(texts).translate(_NO_MARKS).lower().split()) for name, texts in contexts.items()}
+    needed = words["construction"]
+    for condition in words:
+        if condition == "control":
+            continue
+        shared = (needed & words[condition]).total() / max(needed.total(), 1)
+        if shared < _SHARED:
+            what = f"{condition} has {100 * shared:.0f} % of the words of the construction's contexts"
+            yield f"{what}; a rival is near if it changes one or two"
+    for slot in content.slots:
+        different = {row[slot].lower() for row in content.held_out}
+        if len(different) < len(content.held_out) / 2 and not different <= FUNCTION_WORDS:
+            what = f"held_out: different words of {{{slot}}}: {len(different)} in {len(content.held_out)} rows"
+            yield f"{what}; frames that share their words are few frames, whatever their number"
 
 
 def _different_words(first: str, second: str) -> tuple[int, int, int]:

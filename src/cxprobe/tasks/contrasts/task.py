@@ -21,6 +21,7 @@ from cxprobe.tasks.contrasts.make import (
     ContrastsFile,
     contrasts_file,
     load_contrasts,
+    loose_parts,
     pairs_of_frame,
 )
 from cxprobe.tasks.contrasts.params import ContrastsParams, ContrastsStage, MeasuredFrames
@@ -63,13 +64,16 @@ class ContrastsTask(Task):
             )
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
-        """Check the contrasts, unless the file of people has faults; note too few frames."""
+        """Check the contrasts, unless the file of people has faults; note too few frames and loose rivals."""
         people, path = people_if_sound(), contrasts_file(folder.name)
         if people is None or not path.is_file():
             return
         contrasts = faults.attempt(load_contrasts, folder.name, people)
-        if contrasts and (n := len(contrasts.held_out)) < FEWEST_FRAMES:
+        if contrasts is None:
+            return
+        if (n := len(contrasts.held_out)) < FEWEST_FRAMES:
             faults.notes.append(f"{path}: has {n} rows of held_out; a verdict takes {FEWEST_FRAMES}, so write more")
+        faults.notes += (f"{path}: {what}" for what in loose_parts(contrasts))
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield the texts that each model reads."""
