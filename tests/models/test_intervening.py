@@ -5,7 +5,7 @@ import torch
 from tiny_lms import CAUSAL, MASKED, save_lm
 
 from cxprobe.models.causal import CausalLM
-from cxprobe.models.intervening import Edits, Sentence, answers_after, block_output, blocks_of, tokens_of_sentence
+from cxprobe.models.intervening import Edits, answers_after, block_output, blocks_of, tokens_of_sentence
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scoring import load_language_model
 
@@ -20,7 +20,7 @@ def lm(request, tmp_path_factory):
 
 
 def prompt(lm, before: str, end: str, answers=ANSWERS):
-    return tokens_of_sentence(lm, Sentence(before, [before.index(end) + len(end)], answers, " here."))
+    return tokens_of_sentence(lm, before, [before.index(end) + len(end)], answers, " here.")
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_gradients_reach_the_vector_that_is_written(lm, prompts):
 
 def test_a_model_is_left_as_it_was(lm, prompts):
     targets = targets_of(prompts)
-    before = answers_after(lm, prompts, targets).detach()
+    before = answers_after(lm, prompts, targets)
     edits = Edits(block_output(lm, prompts, 1, 64), torch.arange(3), torch.zeros(3).long(), torch.zeros(3, 32))
     answers_after(lm, prompts, targets, edits)
     assert torch.equal(before, answers_after(lm, prompts, targets))

@@ -13,7 +13,6 @@ from cxprobe.errors import ModelError
 from cxprobe.models.embedding import encoder_of, load_encoder
 from cxprobe.models.intervening import (
     Edits,
-    Sentence,
     SentenceTokens,
     answers_after,
     block_output,
@@ -100,7 +99,7 @@ def test_a_model_that_answers_otherwise_each_time_is_refused(tmp_path, load, mon
 def test_a_prompt_is_answered_alike_alone_and_beside_others_as_a_text_is_scored(tmp_path, kind):
     model = load_language_model("tiny", spec(saved(tmp_path, kind)))
     texts = ("the cat", "we say that the old dog", "the king")
-    prompts = [tokens_of_sentence(model, Sentence(text, [len(text)], ("runs", "sings"), " here.")) for text in texts]
+    prompts = [tokens_of_sentence(model, text, [len(text)], ("runs", "sings"), " here.") for text in texts]
     targets = torch.tensor([prompt.targets for prompt in prompts])
     alone = [answers_after(model, [one], targets[[number]]) for number, one in enumerate(prompts)]
     torch.testing.assert_close(answers_after(model, prompts, targets), torch.cat(alone), rtol=0, atol=1e-5)

@@ -32,22 +32,6 @@ AT_ANSWER = "answer"  # the region of a masked model's mask
 _PROVEN: WeakKeyDictionary[Any, set[int]] = WeakKeyDictionary()  # model -> blocks that were written back
 
 
-class Sentence(NamedTuple):
-    """A sentence up to its answer, the two answers, and the rest.
-
-    Attributes:
-        before: What stands before the answer, without the space between them.
-        ends: Of each region of it the character after its last.
-        answers: The two answers to compare, each a word or more.
-        after: What follows the answer, with the space before it if there is one.
-    """
-
-    before: str
-    ends: Sequence[int]
-    answers: tuple[str, str]
-    after: str
-
-
 class SentenceTokens(NamedTuple):
     """A sentence as a model reads it.
 
@@ -64,21 +48,30 @@ class SentenceTokens(NamedTuple):
     targets: tuple[int, int]
 
 
-def tokens_of_sentence(model: LoadedModel, sentence: Sentence) -> SentenceTokens | None:
+def tokens_of_sentence(
+    model: LoadedModel, before: str, ends: Sequence[int], answers: tuple[str, str], after: str
+) -> SentenceTokens | None:
     """Return a sentence as a model reads it; None where one token does not tell its two answers apart.
 
     Answers are tokenised inside their sentence. To a masked model each must be one known token there; to a causal model
     their first tokens must differ. What stands around them must have the same tokens in both.
 
+    Args:
+        model: The model; its weights are not needed.
+        before: What stands before the answer, without the space between them.
+        ends: Of each region of it the character after its last.
+        answers: The two answers to compare, each a word or more.
+        after: What follows the answer, with the space before it if there is one.
+
     Raises:
         DataError: The sentence is longer than the model's longest input.
     """
     is_causal, tokenizer = isinstance(model, CausalLM), model.tokenizer
-    start = len(sentence.before) + 1
+    start = len(before) + 1
     targets: list[int] = []
     contexts: set[bytes] = set()
-    for answer in sentence.answers:
-        text = f"{sentence.before} {answer}{sentence.after}"
+    for answer in answers:
+        text = f"{before} {answer}{after}"
         [encoded] = encode(tokenizer, [text], special_tokens=not is_causal)
         stops = encoded.spans[:, 1]
         token = int(np.searchsorted(stops, start, side="right"))  # the first token of the answer
@@ -88,16 +81,15 @@ def tokens_of_sentence(model: LoadedModel, sentence: Sentence) -> SentenceTokens
         at = encoded.first + token
         targets.append(int(ids[at]))
         if isinstance(model, CausalLM):
-            before = model.ids_before
-            ids = np.array([*before, *ids[:at]], dtype=np.int32)
-            first, at = len(before), len(ids) - 1
+            ids = np.array([*model.ids_before, *ids[:at]], dtype=np.int32)
+            first, at = len(model.ids_before), len(ids) - 1
         else:
             ids[at], first = tokenizer.mask_token_id, encoded.first
         contexts.add(ids.tobytes())
     if len(contexts) > 1 or len(set(targets)) < 2 or tokenizer.unk_token_id in targets:
         return None
-    check_length(sentence.before, len(ids), model.max_tokens)
-    regions = [first + int(np.searchsorted(stops, end)) for end in sentence.ends]
+    check_length(before, len(ids), model.max_tokens)
+    regions = [first + int(np.searchsorted(stops, end)) for end in ends]
     if not is_causal:
         regions.append(at)
     return SentenceTokens(ids, tuple(regions), at, (targets[0], targets[1]))
@@ -285,6 +277,8 @@ def answers_after(
 ) -> Tensor:
     """Return the log probabilities of answers, with or without a vector written into each prompt.
 
+    They have gradients where the vectors have.
+
     Args:
         model: The model.
         prompts: The prompts, n of them.
@@ -296,24 +290,12 @@ def answers_after(
         Shape (n, k): natural logarithms, normalised over the vocabulary, float32, on the CPU.
     """
     batches, parts = _batches(model, prompts, token_budget), list[Tensor]()
-    for some in batches:
-        part = edits and Edits(edits.output, edits.rows[some], edits.columns[some], edits.vectors[some])
-        logits = _logits(model, [prompts[number] for number in some], part)
-        parts.append(logits.log_softmax(dim=-1).gather(1, targets[some].to(logits.device)).cpu())
+    with torch.set_grad_enabled(edits is not None and edits.vectors.requires_grad):
+        for some in batches:
+            part = edits and Edits(edits.output, edits.rows[some], edits.columns[some], edits.vectors[some])
+            logits = _logits(model, [prompts[number] for number in some], part)
+            parts.append(logits.log_softmax(dim=-1).gather(1, targets[some].to(logits.device)).cpu())
     return torch.cat(parts)[_order_of(batches)]
-
-
-def answers_in_batches(
-    model: LoadedModel,
-    prompts: Sequence[SentenceTokens],
-    targets: Tensor,
-    token_budget: int,
-    edits: Edits | None = None,
-) -> NDArray[np.float64]:
-    """Return the log probabilities of `answers_after`, shape (n, k), without gradients."""
-    with torch.no_grad():
-        numbers: NDArray[np.float64] = answers_after(model, prompts, targets, edits, token_budget).double().numpy()
-    return numbers
 
 
 def _batches(model: LoadedModel, prompts: Sequence[SentenceTokens], token_budget: float) -> list[Tensor]:

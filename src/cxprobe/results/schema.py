@@ -54,7 +54,6 @@ MEASURES: Mapping[str, Measure] = {
     "readable": Measure("share of vectors of other frames whose label a probe finds", 0, 1),
     "effect": Measure("nats by which an exchange moves the log odds toward the source's answer"),
     "selectivity": Measure("nats of the effect on answers less that on control words"),
-    "lead": Measure("nats of the effect less that of the next intervention"),
     "broken": Measure("nats that the right word of a neutral sentence loses"),
     "both_orders": Measure("share of items that are right in both orders of two people; of two ties a quarter", 0, 1),
     "every_variant": Measure("share of items of form that are right in all of their variants", 0, 1),

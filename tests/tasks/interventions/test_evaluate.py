@@ -1,12 +1,10 @@
-from itertools import pairwise
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from cxprobe.results.rates import columns_of, rates_of
 from cxprobe.tasks.interventions.evaluate import ELSEWHERE, FACETS, intervention_responses, with_verdicts_on_use
-from cxprobe.tasks.interventions.params import DIRECTIONS, INTERVENTIONS, NEUTRAL, ORDER, TRANSFERRED
+from cxprobe.tasks.interventions.params import DIRECTIONS, INTERVENTIONS, NEUTRAL, TRANSFERRED
 
 LAYERS, ITEMS = (2, 4, 6), 12
 REGIONS = {"c": ("subject", "verb", "last"), "d": ("giver", "last"), NEUTRAL: ("middle", "last")}
@@ -83,17 +81,6 @@ def test_a_transfer_compares_the_first_and_the_last_region_of_every_construction
         for asked, regions in (("c", ("subject", "last")), ("d", None)):
             moved = rate(rates, "effect", asked, learnt="c", intervention=name)
             assert moved["value"] == pytest.approx(by_hand(effects, name, "true", asked, regions))
-
-
-def test_leads_are_paired(effects, rates):
-    for first, second in pairwise(ORDER):
-        by_labels = {
-            labels: by_hand(effects, first, labels) - by_hand(effects, second, labels) for labels in ("true", "control")
-        }
-        by_labels["true less control"] = by_labels["true"] - by_labels["control"]
-        for labels, expected in by_labels.items():
-            lead = rate(rates, "lead", intervention=f"{first} over {second}", labels=labels)
-            assert lead["value"] == pytest.approx(expected)
 
 
 def test_effects_by_layer_are_those_at_the_best_region(effects, rates):

@@ -213,7 +213,7 @@ def labelled(n: int, dimensions: int, seed: int = 0) -> tuple[np.ndarray, np.nda
 def test_an_exchange_takes_the_sources_part_along_the_direction_and_leaves_all_others(seed, dimensions):
     rng = np.random.default_rng(seed)
     base, source, direction = rng.standard_normal((3, 5, dimensions))
-    changed = along(direction[0]).apply(base, source)
+    changed = along(direction[0])(base, source)
     unit = direction[0] / np.linalg.norm(direction[0])
     np.testing.assert_allclose(changed @ unit, source @ unit, atol=1e-9)
     across = np.eye(dimensions) - np.outer(unit, unit)
@@ -222,13 +222,13 @@ def test_an_exchange_takes_the_sources_part_along_the_direction_and_leaves_all_o
 
 def test_along_nothing_nothing_is_exchanged():
     base, source = np.ones((2, 3)), np.zeros((2, 3))
-    np.testing.assert_array_equal(along(np.zeros(3)).apply(base, source), base)
+    np.testing.assert_array_equal(along(np.zeros(3))(base, source), base)
 
 
 @pytest.mark.parametrize(("n", "dimensions"), [(300, 8), (40, 64)])
 def test_after_an_erasure_no_linear_probe_finds_the_label(n, dimensions):
     vectors, labels = labelled(n, dimensions)
-    erased = erase_label(vectors, labels).apply(vectors, vectors)
+    erased = erase_label(vectors, labels)(vectors, vectors)
     centred = erased - erased.mean(axis=0)
     np.testing.assert_allclose(centred.T @ (labels - labels.mean()), 0, atol=1e-8)
     # With no covariance, the best linear probe is the one that has no weights (Belrose et al. 2023, Theorem 3.1).
@@ -244,4 +244,4 @@ def test_an_erasure_is_the_least_change_by_the_closed_form_of_the_paper():
     cross = whiten @ ((vectors - mean).T @ (labels - labels.mean()) / len(labels))
     projection = np.outer(cross, cross) / (cross @ cross)
     expected = vectors - (vectors - mean) @ (root @ projection @ whiten).T
-    np.testing.assert_allclose(erase_label(vectors, labels).apply(vectors, vectors), expected, atol=0.02)
+    np.testing.assert_allclose(erase_label(vectors, labels)(vectors, vectors), expected, atol=0.02)

@@ -1,7 +1,6 @@
 """Effects of interventions: by layer and region, and summed up as in CausalGym, with intervals over frames."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -37,7 +36,6 @@ FACETS = (
     Facet(),
     SUMMED,
     Facet(["intervention", "labels"], ("effect", "changed"), f"{_SUMMED} and labels == '{names.CONTROL}'"),
-    Facet(["intervention", "labels"], ("lead",)),
     ELSEWHERE,
     Facet(["intervention", "layer"], ("effect",), "layer != '' and region == ''", steps=True),
     BY_PLACE,
@@ -71,8 +69,7 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
         - Of base sentences as they are: accuracy, which decides.
         - Summed up, of each intervention: effect, on answers and on control words; changed, likewise, the share of
           items whose answer changes; selectivity, by how much the effect on the answers is larger than that on control
-          words; broken, by how many nats the right word of neutral sentences becomes less probable; and lead, by how
-          much it is ahead of the next one in `names.ORDER`.
+          words; and broken, by how many nats the right word of neutral sentences becomes less probable.
         - Of what was learnt on one construction and is asked on another, or on itself, over the first region and the
           last one, also where others were asked: effect.
         - On the answers of the construction that was learnt: effect, at the best region of a layer, and at each region.
@@ -87,23 +84,21 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
     asked = effects[(effects["labels"] == names.TRUE) & ~in_neutral]
     base = asked.drop_duplicates(_ITEM)
     right = credits_of_margins(base["before"].to_numpy(dtype=np.float64))
-    summed = with_selectivity(_summed_up(own))
-    beyond, plain = (summed[(summed["labels"] == names.SELECTIVE) == is_beyond] for is_beyond in (True, False))
+    summed = _summed_up(own)
     broken = _summed_up(effects[in_neutral]).assign(construction=lambda rows: rows["learnt"])
     regions = asked.groupby("construction", sort=False)["region"]
     is_end = (asked["region"] == regions.transform("first")) | (asked["region"] == regions.transform("last"))
     moved = _summed_up(asked[is_end & asked["intervention"].isin(names.TRANSFERRED)])
-    used = _at_most_used(own, controls)
+    used = _at_most_used(pd.concat([own, _selective(own)], ignore_index=True), controls)
     used_answers, used_beyond = (used[used["labels"] == kind] for kind in (names.TRUE, names.SELECTIVE))
     parts = [
         _responses(used_answers, "changed", PLACE),
         _responses(used_answers[used_answers["is_best"]], "readable", PLACE),
         _responses(used_beyond, "selectivity", PLACE, "effect"),
         _responses(base.assign(right=right, decides=True), "accuracy", (), "right").assign(chance=HALF),
-        *(_responses(plain, measure, _DIVIDED[1:]) for measure in ("effect", "changed")),
-        _responses(beyond, "selectivity", _DIVIDED[1:], "effect"),
+        *(_responses(summed, measure, _DIVIDED[1:]) for measure in ("effect", "changed")),
+        _responses(_selective(summed), "selectivity", _DIVIDED[1:], "effect"),
         _responses(broken, "broken", _DIVIDED[1:], "effect"),
-        _responses(_leads(summed), "lead", _DIVIDED[1:]),
         _responses(moved, "effect", _DIVIDED),
         _responses(best_regions(answered), "effect", [*_DIVIDED[1:], "layer"]),
         _responses(answered, "effect", [*_DIVIDED[1:], "region", "layer"]),
@@ -136,37 +131,20 @@ def _summed_up(effects: pd.DataFrame) -> pd.DataFrame:
     return of_items.iloc[of_items["intervention"].map(names.INTERVENTIONS.index).argsort(kind="stable")]
 
 
-def _ahead(first: pd.DataFrame, second: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
-    """Return the rows of the first table whose effect is less that of the same item in the second one."""
-    subtracted = second[[*on, "effect"]].rename(columns={"effect": "subtracted"})
-    both = first.merge(subtracted, on=list(on), validate="one_to_one")
-    return both.assign(effect=both["effect"] - both["subtracted"]).drop(columns="subtracted")
-
-
-def with_selectivity(effects: pd.DataFrame) -> pd.DataFrame:
-    """Return effects, and as those of the labels `names.SELECTIVE` the ones on answers less those on control words."""
+def _selective(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return the effects on answers, less those on control words at the same place, as of `names.SELECTIVE`."""
     same = [name for name in (*_ITEM, *PLACE) if name in effects]
     answers, words = (effects[effects["labels"] == kind] for kind in (names.TRUE, names.CONTROL))
-    beyond = _ahead(answers, words, same).assign(labels=names.SELECTIVE)
-    return pd.concat([effects, beyond], ignore_index=True)
+    both = answers.merge(words[[*same, "effect"]], on=same, suffixes=("", "_on_words"), validate="one_to_one")
+    return both.assign(effect=both["effect"] - both["effect_on_words"], labels=names.SELECTIVE)
 
 
-def _leads(summed: pd.DataFrame) -> pd.DataFrame:
-    """Return each item's effect of an intervention less that of the next one in `names.ORDER`, as its lead."""
-    of = dict([*summed.groupby("intervention")])
-    leads = [
-        _ahead(of[first], of[second], [*_ITEM, "labels"]).assign(intervention=f"{first} over {second}")
-        for first, second in pairwise(names.ORDER)
-    ]
-    return pd.concat(leads).rename(columns={"effect": "lead"})
+def _at_most_used(effects: pd.DataFrame, controls: Mapping[str, str]) -> pd.DataFrame:
+    """Return the effects where one direction has the largest selectivity, as a mean over frames, of each construction.
 
-
-def _at_most_used(own: pd.DataFrame, controls: Mapping[str, str]) -> pd.DataFrame:
-    """Return the effects where one direction has the largest effect, as a mean over frames, beyond control words.
-
-    They are those of this direction (is_best), of random ones and of the whole vector, for each construction.
+    They are those of this direction (is_best), of random ones and of the whole vector.
     """
-    effects, keys = with_selectivity(own), ["construction", *PLACE]
+    keys = ["construction", *PLACE]
     is_found = (effects["labels"] == names.SELECTIVE) & effects["intervention"].isin(names.DIRECTIONS)
     of_frames = effects[is_found].groupby([*keys, names.FRAME_OF_ITEM], sort=False)["effect"].mean()
     means = of_frames.groupby(keys, sort=False).mean().reset_index()
@@ -174,9 +152,8 @@ def _at_most_used(own: pd.DataFrame, controls: Mapping[str, str]) -> pd.DataFram
     here = effects.merge(best.rename(columns={"intervention": "best"}), validate="many_to_one")
     is_best = here["intervention"] == here["best"]
     decides = is_best & here["construction"].isin([*controls])
-    return here.assign(is_best=is_best, decides=decides)[
-        is_best | here["intervention"].isin([names.RANDOM, names.WHOLE])
-    ]
+    is_shown = is_best | here["intervention"].isin([names.RANDOM, names.WHOLE])
+    return here.assign(is_best=is_best, decides=decides)[is_shown]
 
 
 def role_of(intervention: str) -> str:

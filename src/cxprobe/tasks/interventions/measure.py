@@ -2,13 +2,12 @@
 
 The layers of a model are divided among processes, kept, and found again when a stage runs anew.
 
-Directions, along which two labels differ, are functions of arrays. A vector b of the base sentence becomes
-``b + ((s - b) . read) write``, where s is the vector of the source sentence. For a direction both are the same unit
-vector; an erasure takes the mean of the base vectors for s, so that on sentences of another kind it takes out what
-differs among these, and does not move them all.
+Exchanges are functions of arrays. A vector b of the base sentence becomes ``b + ((s - b) . u) u``, where s is the
+vector of the source sentence and u a direction along which two labels differ. An erasure takes the mean of the base
+vectors for s, so that on sentences of another kind it takes out what differs among these, and does not move them all.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -27,10 +26,8 @@ from cxprobe.models.intervening import (
     AT_ANSWER,
     BlockOutput,
     Edits,
-    Sentence,
     SentenceTokens,
     answers_after,
-    answers_in_batches,
     block_output,
     blocks_of,
     tokens_of_sentence,
@@ -56,30 +53,19 @@ _FEWEST = 8  # items that train, and items that test
 _MOST_ITERATIONS = 1000  # of the fit of a probe
 
 
-class Exchange(NamedTuple):
-    """How a base vector is changed.
+Exchange = Callable[[Matrix, Matrix], Matrix]
+"""Returns the changed base vectors, given those of the base and of the source; all of shape (n, dimensions)."""
 
-    Attributes:
-        read: Shape (dimensions,).
-        write: Shape (dimensions,).
-        erases: Whether the mean of the base vectors takes the place of the source's vector.
-    """
 
-    read: Matrix
-    write: Matrix
-    erases: bool = False
-
-    def apply(self, base: Matrix, source: Matrix) -> Matrix:
-        """Return the changed vectors, all of shape (n, dimensions)."""
-        toward = base.mean(axis=0) if self.erases else source
-        changed: Matrix = base + ((toward - base) @ self.read)[:, None] * self.write
-        return changed
+def put_in(_base: Matrix, source: Matrix) -> Matrix:
+    """Return the whole vectors of the source."""
+    return source
 
 
 def along(direction: Matrix) -> Exchange:
     """Return the exchange along a direction of any length; nothing is exchanged along 0."""
     unit = direction / max(float(np.linalg.norm(direction)), np.finfo(np.float64).tiny)
-    return Exchange(unit, unit)
+    return lambda base, source: base + ((source - base) @ unit)[:, None] * unit
 
 
 def erase_label(vectors: Matrix, labels: NDArray[np.bool_]) -> Exchange:
@@ -101,7 +87,8 @@ def erase_label(vectors: Matrix, labels: NDArray[np.bool_]) -> Exchange:
     shrunk = ledoit_wolf(vectors)[0]
     shrunk += np.eye(len(shrunk)) * max(1e-9 * np.trace(shrunk) / len(shrunk), 1e-30)  # vectors may repeat one another
     whitened = np.linalg.solve(shrunk, covariance)  # (dimensions,)
-    return Exchange(whitened / max(float(whitened @ covariance), np.finfo(np.float64).tiny), covariance, erases=True)
+    read = whitened / max(float(whitened @ covariance), np.finfo(np.float64).tiny)
+    return lambda base, _source: base + ((base.mean(axis=0) - base) @ read)[:, None] * covariance
 
 
 class PromptedItems(NamedTuple):
@@ -151,9 +138,7 @@ def prompt_items(model: LoadedModel, items: pd.DataFrame, seed: int, place: str)
     for number, row in enumerate(items.to_dict("records")):
         answers = (row["base_answer"], row["source_answer"])
         first, second = (
-            tokens_of_sentence(
-                model, Sentence(row[f"{side}_before"], row[f"{side}_ends"], answers, row[f"{side}_after"])
-            )
+            tokens_of_sentence(model, row[f"{side}_before"], row[f"{side}_ends"], answers, row[f"{side}_after"])
             for side in ("base", "source")
         )
         if first and second and first.targets == second.targets:
@@ -234,7 +219,7 @@ def measure_layer(
     }
     for name, of in asked.items():
         test, last = np.flatnonzero(~of.is_train), len(of.regions) - 1
-        as_it_is = answers_in_batches(model, [of.base[item] for item in test], of.targets[test], budget)
+        as_it_is = answers_after(model, [of.base[item] for item in test], of.targets[test], token_budget=budget)
         before = _margins(as_it_is, name)  # (test items, kinds of labels)
         rows = of.items.loc[test, ["id", "sentence", names.FRAME_OF_ITEM]].assign(construction=name, layer=layer)
         for learnt, by_region in found.items():
@@ -264,9 +249,10 @@ def _tried_on(construction: str, learnt: str) -> list[tuple[str, str, str]]:
     return tried
 
 
-def _margins(answered: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+def _margins(answered: Tensor, name: str) -> Matrix:
     """Return log p of the base's answer less that of the source's, (..., 2): of the answers, and of control words."""
-    return answered[..., [0, 2]] - (0 if name == names.NEUTRAL else answered[..., [1, 3]])
+    log_p: Matrix = answered.double().numpy()
+    return log_p[..., [0, 2]] - (0 if name == names.NEUTRAL else log_p[..., [1, 3]])
 
 
 def answers_exchanged(
@@ -275,24 +261,20 @@ def answers_exchanged(
     read: ReadLayer,
     test: NDArray[np.int64],
     region: int,
-    exchanges: Mapping[str, list[Exchange | None]],
+    exchanges: Mapping[str, list[Exchange]],
     budget: int,
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Tensor]:
     """Return the log-probabilities of the targets of test items after exchanges at a region: key -> (draws, n, 4)."""
     base, source = (side[test, region].double().numpy() for side in (read.base, read.source))  # (n, dimensions)
-    written = [
-        source if exchange is None else exchange.apply(base, source)
-        for drawn in exchanges.values()
-        for exchange in drawn
-    ]
+    written = [exchange(base, source) for drawn in exchanges.values() for exchange in drawn]
     times = len(written)
     prompts = [asked.base[item] for item in test]
     columns = torch.tensor([prompt.regions[region] for prompt in prompts]).repeat(times)
     vectors = torch.from_numpy(np.concatenate(written)).float()
     edits = Edits(read.output, torch.from_numpy(np.tile(test, times)), columns, vectors)
-    answered = answers_in_batches(model, prompts * times, asked.targets[test].repeat(times, 1), budget, edits)
-    ends = np.cumsum([len(drawn) for drawn in exchanges.values()])[:-1]
-    return dict(zip(exchanges, np.split(answered.reshape(times, len(test), 4), ends), strict=True))
+    answered = answers_after(model, prompts * times, asked.targets[test].repeat(times, 1), edits, budget)
+    draws = [len(drawn) for drawn in exchanges.values()]
+    return dict(zip(exchanges, torch.split(answered.reshape(times, len(test), 4), draws), strict=True))
 
 
 def read_layer(model: LoadedModel, asked: PromptedItems, layer: int, token_budget: int) -> ReadLayer:
@@ -306,12 +288,12 @@ def read_layer(model: LoadedModel, asked: PromptedItems, layer: int, token_budge
 
 def find_exchanges(
     model: LoadedModel, asked: PromptedItems, read: ReadLayer, settings: MeasureInterventions, fitting: Fitting
-) -> list[tuple[dict[str, list[Exchange | None]], Matrix]]:
+) -> list[tuple[dict[str, list[Exchange]], Matrix]]:
     """Return what the training items give at each region; see `measure_layer` for the arguments.
 
     Returns:
-        For each region: intervention, or `_DAS_BY_CONTROL` -> its exchanges, one a draw, None for the whole vector; and
-        readable, shape (test items,): the share of an item's two vectors whose label the probe finds.
+        For each region: intervention, or `_DAS_BY_CONTROL` -> its exchanges, one a draw; and readable, shape (test
+        items,): the share of an item's two vectors whose label the probe finds.
     """
     rng = generator_for(fitting.seed, "random directions", read.output.block + 1)
     das = train_das(model, asked, read, settings.steps, fitting.seed)
@@ -324,8 +306,8 @@ def find_exchanges(
         vectors, others = (np.concatenate([side[part] for side in sides]) for part in parts)
         probe = fit_probe(vectors, labels, Regularisation(1.0, False), fitting.of(region))
         right = credits_of_margins(np.where(held_out, 1, -1) * probe.decision_function(others))
-        exchanges: dict[str, list[Exchange | None]] = {
-            names.WHOLE: [None],
+        exchanges: dict[str, list[Exchange]] = {
+            names.WHOLE: [put_in],
             names.DAS: [along(das[0, number])],
             _DAS_BY_CONTROL: [along(das[1, number])],
             names.MEANS: [along(vectors[labels].mean(axis=0) - vectors[~labels].mean(axis=0))],

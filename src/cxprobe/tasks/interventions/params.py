@@ -16,8 +16,6 @@ WHOLE, DAS, MEANS, PROBE, ERASE, RANDOM = "whole", "das", "difference-of-means",
 INTERVENTIONS = (WHOLE, DAS, MEANS, PROBE, ERASE, RANDOM)
 DIRECTIONS = (DAS, MEANS, PROBE)
 DIRECTION = "direction"  # the best one of these
-ORDER = (WHOLE, DAS, MEANS, RANDOM)
-"""Interventions as they are expected to follow one another, the largest effect first."""
 TRANSFERRED = (DAS, MEANS, ERASE, RANDOM)
 """What is learnt on one construction and tried on the others; random is the control."""
 NEUTRAL = "neutral sentences"

@@ -66,18 +66,10 @@ class InterventionsTask(Task):
             )
 
     def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
-        """Check the neutral sentences, and that the constructions to learn on are among those with sentences."""
+        """Check the sentences that are needed, and the neutral ones."""
         super().check(params, faults)
         if params is None or params.section(InterventionsParams).constructions:
             faults.attempt(load_neutral)
-        if params is None:
-            return
-        section = params.section(InterventionsParams)
-        if unknown := {*(section.make.learn or ())} - {*section.constructions}:
-            faults.lines.append(
-                f"params.yaml: interventions.make.learn: {', '.join(sorted(unknown))} is not in "
-                "interventions.constructions; add it there, or take it out"
-            )
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield the texts that each model reads; it reads a base again for each exchange in each layer.
