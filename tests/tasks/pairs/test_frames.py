@@ -156,17 +156,18 @@ def test_clean_pairs_have_no_fault(tmp_path, text, old, new):
     [
         ('person: {good: "{N2}", bad: "{N1}"}', 'person: {good: "{N2}", bad: "only {N1}"}', 13, "more than one word"),
         ('giver: {good: "{N1}", bad: "{N2}"}', "giver: {good: us, bad: him}", 19, "in more than one word"),
-        ('"{N1} {verb} {N2} {thing}."', '"The {N1} {verb} {N2} {thing}."', 13, "'The the' is two articles in a row"),
+        ('"{N1} {verb} {N2} {thing}."', '"The {N1} {verb} {N2} {thing}."', 27, "'The the' is two articles in a row"),
         ("from {them}: {person}", "from his hands: {person}", 15, "'his' agrees with women or with men only"),
         ("the cake of day 3", "the cook's cake", FIRST_FRAME + 2, "thing: 'the cook' can also be one of the people"),
         ("the cake of day 3", "a patient's cake", FIRST_FRAME + 2, "thing: 'a patient' can also be one of the people"),
         ("the cake of day 3", "Eve's cake", FIRST_FRAME + 2, "thing: 'Eve' can also be one of the people"),
         ("the cake of day 3", "an cake", FIRST_FRAME + 2, "'an cake' has the wrong article"),
-        ("verb: peeled", "verb: baked, thing: The Cake of day 1}\n  - {verb: peeled", 13, "frames 9 say the same"),
+        ("verb: peeled", "verb: baked, thing: The Cake of day 1}\n  - {verb: peeled",
+         FIRST_FRAME + 9, "the same as variant A (frames.0)"),
         ("verb: bought, thing: the cake of day 2}\n  - {verb: cooked",
          "verb: baked, thing: the cake of day 2}\n  - {verb: Baked", FIRST_FRAME - 1, "'baked' is in 3 frames"),
-        ("{N1} {verb} {thing}, and {N2} took it", "{N1} {verb} {N2} {thing}", 13, "say the same as others"),
-        ('\n    rival: "{N1} {verb} {thing} with {N2}."', "", 12, "'person1' is wrong 12 times more"),
+        ("{N1} {verb} {thing}, and {N2} took it", "{N1} {verb} {N2} {thing}", 13, "the rival: 'Person1 baked"),
+        ('\n    rival: "{N1} {verb} {thing} with {N2}."', "", 1, "'person1' is wrong 12 times more"),
     ],
 )  # fmt: skip
 def test_a_planted_fault_is_told_with_its_line(tmp_path, old, new, line, message):
