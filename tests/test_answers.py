@@ -1,8 +1,10 @@
 """Answers from elsewhere: rates of tables like those that authors publish, against plain loops."""
 
 import gzip
+import json
 import shutil
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,13 +12,14 @@ import pytest
 from command_line import call
 from exported_project import MEANING, made_project  # noqa: F401 (a fixture)
 from scipy.stats import spearmanr, ttest_ind, ttest_rel
-from stage_work import do_work
+from stage_work import do_work, run
 from whole_project import change
 
 import cxprobe
-from cxprobe.errors import DataError
+from conftest import ROOT
+from cxprobe.errors import CxprobeError, DataError
 from cxprobe.exports import export_items
-from cxprobe.project.params import load_params
+from cxprobe.project.params import Params, load_params
 
 # Three hypotheses about each premise, of which a reply has the columns of those that were published.
 REPLIES = pd.DataFrame(
@@ -194,6 +197,7 @@ def test_several_files_are_told_apart_and_each_answers_every_item(tmp_path, monk
 def params(made_project, tmp_path, monkeypatch):  # noqa: F811
     """The parameters of a project that has items of each task."""
     shutil.copytree(made_project[0], tmp_path / "project")
+    shutil.copytree(ROOT / "published", tmp_path / "project" / "published")
     monkeypatch.chdir(tmp_path / "project")
     change(
         tmp_path / "project",
@@ -225,3 +229,80 @@ def test_the_command_writes_a_sheet_and_a_key_and_never_over_one_that_is_filled_
     assert set(key["gold"]) <= {"1", "2"}
     assert key["condition"].all()
     assert call("export", "items", "sheet.csv")[0] == 2
+
+
+UNIGRAMS = {"kind": "baselines", "members": {"unigrams": {"kind": "unigrams", "language": "en"}}}
+
+
+def with_file(task: str, kind: str, table: pd.DataFrame) -> Params:
+    """Return the parameters of the project in the working directory, whose task asks a file beside unigrams."""
+    table.to_csv("theirs.csv", index=False)
+    entry = {"kind": kind, "answers": "theirs.csv", "sha256": None, "about": "a test"}
+
+    def edit(content):
+        content["models"] |= {"theirs": entry, "baselines": UNIGRAMS}
+        content[task]["models"] = {"theirs": {}} | ({} if task == "prompts" else {"baselines": {}})
+        content[task] |= {"llms": {}} if "llms" in content[task] else {}
+
+    change(Path(), edit)
+    return load_params()
+
+
+def rates_of(params: Params, task: str) -> pd.DataFrame:
+    """Measure and evaluate a task, and return its rates."""
+    for item in getattr(params, task).models:
+        run("measure", task, params, item)
+    run("evaluate", task, params)
+    return pd.read_csv(f"results/evaluate_{task}/rates.csv", keep_default_na=False, na_values={"value": [""]})
+
+
+def made_pairs(task: str) -> pd.DataFrame:
+    """Return the pairs of a task that have been made."""
+    return pd.concat([pd.read_parquet(path) for path in sorted(Path(f"data/make_{task}").glob("*.parquet"))])
+
+
+@pytest.mark.parametrize("task", ["contrasts", "pairs"])
+def test_a_file_of_scores_is_evaluated_as_a_model_beside_baselines(params, task):
+    pairs = made_pairs(task)
+    goods, bads = (pairs["context"] + pairs[name] for name in ("good", "bad"))
+    texts = pd.unique(pd.concat([goods, bads]))
+    score = pd.Series(np.random.default_rng(0).normal(-20, 3, len(texts)), texts)
+    rates = rates_of(with_file(task, "scores", score.rename_axis("text").rename("score").reset_index()), task)
+    pairs["margin"] = score[goods].to_numpy() - score[bads].to_numpy()
+    if task == "contrasts":
+        found = rates.query("measure == 'contrast' and condition == 'construction' and wording == ''")
+        expected = pairs[pairs["condition"] == "construction"].groupby("item")["margin"].mean().mean()
+    else:
+        found = rates.query("measure == 'accuracy' and decides and source == 'real'")
+        expected = (pairs.query("construction == @MEANING and words == 'real'")["margin"] > 0).mean()
+    [value] = found.query("model == 'theirs' and construction == @MEANING")["value"]
+    assert value == pytest.approx(expected, abs=1e-4)
+    assert "unigrams" in set(rates["model"])
+    record = json.loads(Path(f"results/evaluate_{task}/runs/theirs/record.json").read_text())
+    assert record["facts"]["kind"] == "file"
+    assert record["tags"]["model.about"] == "a test"
+
+
+def test_choices_of_people_are_evaluated_beside_models(params):
+    chosen = pd.concat([made_pairs("pairs")[["id"]].assign(annotator=who, chosen="good") for who in ("Ann", "Ben")])
+    rates = rates_of(with_file("pairs", "judgements", chosen), "pairs")
+    assert set(rates.query("model == 'theirs' and measure == 'accuracy' and decides")["value"]) == {1.0}
+
+
+def test_replies_from_elsewhere_are_read_as_those_of_a_model(params):
+    questions = pd.read_parquet(f"data/make_prompts/{MEANING}/questions.parquet")
+    items = questions[questions["order"].isin(["", "ABC"])].drop_duplicates("item")
+    replies = pd.DataFrame({"id": items["item"], "reply": "Answer: " + items["gold"]})
+    replies.loc[replies.index[0], "reply"] = "who knows"
+    rates = rates_of(with_file("prompts", "replies", replies), "prompts")
+    assert 0 < rates.query("measure == 'unparsed'")["value"].max() < 1
+    responses = pd.read_parquet("data/evaluate_prompts/responses.parquet").query("measure == 'accuracy'")
+    assert responses["value"].sum() == len(items) - 1
+    assert set(responses["prompt"]) == {"none"}
+    assert responses["decides"].any()
+
+
+@pytest.mark.parametrize(("task", "kind"), [("contrasts", "judgements"), ("pairs", "replies"), ("scenarios", "scores")])
+def test_a_task_refuses_a_file_of_another_kind(params, task, kind):
+    with pytest.raises(CxprobeError, match=f"'theirs' is a file of {kind}, and {task} takes"):
+        with_file(task, kind, pd.DataFrame({"id": ["a"]}))

@@ -6,7 +6,6 @@ answer to no item, a second one and a missing one are faults with their rows.
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import nan, sqrt
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,17 +14,17 @@ from scipy.special import stdtrit
 from cxprobe.errors import DataError
 from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
+from cxprobe.models.files import ANNOTATOR, FILE, joined, numbers
 from cxprobe.models.replies import evaluate_reply, read_answer
 from cxprobe.seeding import SEED
 from cxprobe.stats import CLUSTER, cluster_columns, clusters_by, correlation, credits_of_margins, mean_by, rate_by
 from cxprobe.tasks.prompts.params import RELATIONS
 
-FILE, ANNOTATOR, AGAINST = "file", "annotator", "against"
-"""Columns: which of several tables a row is from, whose choice it is, and which wrong text it is about."""
+AGAINST = "against"
+"""The column that says which wrong text a row is about."""
 KINDS = {"reply": "a reply", "chosen": "a choice", "good_score": "the score of a right text", "number": "a number"}
 """Column that a table of answers of a kind has, where no other is named -> what it holds."""
 _SHARED = ("premise", "frame", "item")  # what rows share, the first that is there, where nobody says it
-_MOST_NAMED = 5
 _DIGITS = {str(number): relation for number, relation in enumerate(RELATIONS)}
 
 
@@ -124,41 +123,6 @@ def evaluate(
     if kind == "chosen":
         rates += _agreements(table, column, id, by)
     return _in_order(rates, levels)
-
-
-def joined(table: pd.DataFrame, items: pd.DataFrame | None, key: str, whose: Sequence[str] = ()) -> pd.DataFrame:
-    """Return answers with the columns of their items, after a look at what is unknown, twice there or missing."""
-    faults: list[str] = []
-    if items is not None:
-        for what, one in {"answers": table, "items": items}.items():
-            require_texts(one, [key], what)
-    if key in table:
-        twice = table.duplicated([key, *(name for name in whose if name in table)])
-        faults += _rows(table[twice], key, "answers", "is answered twice; keep one")
-    if items is not None:
-        faults += _rows(
-            items.reset_index(drop=True)[lambda rows: rows[key].duplicated()], key, "items", "is there twice; keep one"
-        )
-        faults += _rows(table[~table[key].isin(items[key])], key, "answers", "is not among the items; leave it out")
-        by_whom = [name for name in whose if name in (FILE, ANNOTATOR)]
-        for name, of_one in table.groupby(by_whom, sort=False) if by_whom else [((), table)]:
-            lacking = items.reset_index(drop=True)[lambda rows, of_one=of_one: ~rows[key].isin(of_one[key])]
-            what = f"has no answer{' of ' + ' '.join(map(str, name)) if name else ''}; add it, or leave the item out"
-            faults += _rows(lacking, key, "items", what)
-    if faults:
-        raise DataError("\n".join(faults))
-    if items is None:
-        return table
-    added = items[[key, *(name for name in items if name not in table)]]
-    return table.merge(added, on=key, how="left", validate="many_to_one")
-
-
-def _rows(rows: Any, key: str, what: str, fault: str) -> list[str]:
-    """Return a fault for each of some rows, at most `_MOST_NAMED`, and how many more there are."""
-    first = zip(rows.index.tolist(), rows[key].tolist(), strict=True)
-    named = [f"{what}, row {row + 1}: {key} {name!r} {fault}" for row, name in [*first][:_MOST_NAMED]]
-    more = len(rows) - len(named)
-    return [*named, f"{what}: {more} more rows like this"] if more > 0 else named
 
 
 def _clustered(table: pd.DataFrame, cluster: list[str], key: str, whose: Sequence[str]) -> pd.DataFrame:
@@ -304,17 +268,6 @@ def _less(table: pd.DataFrame, unit: str, condition: str, base: str) -> Iterator
             cells = {"value": value, "low": value - half, "high": value + half, "n": sizes.sum()}
             row = pd.DataFrame([cells | {"clusters": sizes.sum(), "chance": nan}])
         yield row.assign(measure=f"less {base}", **{condition: other})
-
-
-def numbers(table: pd.DataFrame, column: str) -> pd.Series:
-    """Return a column as finite numbers."""
-    if column not in table:
-        raise DataError(f"answers: there is no column '{column}'{suggest(column, list(map(str, table.columns)))}")
-    found = pd.to_numeric(table[column], errors="coerce").astype(float)
-    for row in np.flatnonzero(~np.isfinite(found))[:1]:
-        cell = table[column].iloc[row]
-        raise DataError(f"answers, row {row + 1}: {column} is {cell!r}; it must be a finite number")
-    return found
 
 
 def _rates(part: pd.DataFrame, levels: Sequence[str]) -> pd.DataFrame:

@@ -33,7 +33,6 @@ from tqdm.auto import tqdm
 
 from cxprobe import stats, survey
 from cxprobe.answers import evaluate as evaluate  # a public name
-from cxprobe.answers import joined, numbers
 from cxprobe.constructions import construction_names
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
@@ -43,6 +42,7 @@ from cxprobe.files.schema import near_to, suggest
 from cxprobe.files.texts import read_pair_table, require_texts
 from cxprobe.models import causal, embedding, language_models, masked, scoring
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
+from cxprobe.models.files import scores_of_pairs
 from cxprobe.models.masked import candidate_log_probabilities
 from cxprobe.models.measuring import unknown_tokens
 from cxprobe.models.pairs import check_scored, member_texts, texts_of_pairs
@@ -1083,14 +1083,7 @@ def compare_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> Comparison:
         1.0
     """
     table = _pairs_to_compare(pairs, None, None)
-    if "text" in scores:
-        wanted = [table["context"] + table[name] for name in ("good", "bad")]
-        texts = pd.DataFrame({"text": pd.concat(wanted).drop_duplicates()}).reset_index(drop=True)
-        of_text = joined(scores, texts, "text").set_index("text")
-        good, bad = (numbers(of_text, "score")[texts].to_numpy() for texts in wanted)
-    else:
-        of_pair = joined(scores, table[["id"]], "id").set_index("id").loc[table["id"]]
-        good, bad = (numbers(of_pair, name).to_numpy() for name in ("good_score", "bad_score"))
+    good, bad = scores_of_pairs(table, scores)
     return _comparison(table, good, bad, good - bad, "the scores given")
 
 

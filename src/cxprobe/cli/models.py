@@ -223,9 +223,9 @@ def evaluate(
     """Evaluate answers that you have: replies of a closed model, scores of another tool, choices of people."""
     import pandas as pd
 
-    from cxprobe.answers import FILE
     from cxprobe.answers import evaluate as evaluate_answers
     from cxprobe.files.texts import read_texts, refuse_unwritable, write_table_as
+    from cxprobe.models.files import FILE
 
     if output is not None:
         refuse_unwritable(output)

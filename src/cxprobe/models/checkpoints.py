@@ -12,13 +12,13 @@ from typing import Any
 
 from cxprobe.errors import CxprobeError, ModelError, errors_behind
 from cxprobe.files.writing import digest, digest_of_files
-from cxprobe.models.params import ContinuationAlone, Model, ModelSpec, members_of
+from cxprobe.models.params import AnswersFile, ContinuationAlone, Model, ModelSpec, members_of
 
 _SETTINGS = (".json", ".txt", ".model", ".jinja")
 _AGAIN = "copy or download it again"
 _PIN = (
-    "weights, configuration or tokenizer are others, which DVC does not see: take the right ones, or write this digest "
-    "if these are the ones you want"
+    "weights, configuration, tokenizer or answers are others, which DVC does not see: take the right ones, or write "
+    "this digest if these are the ones you want"
 )
 _PACKAGE = "package:"
 OF_THE_HUB = re.compile(r"(?!package:)([\w.-]+/[\w.-]+)/(.+)")
@@ -123,21 +123,22 @@ def check_digest(place: str, path: Path, pinned: str | None) -> str:
 
 
 def pin_faults(models: Mapping[str, Model]) -> Iterator[str]:
-    """Yield the faults of ``sha256`` of the models in local folders and GGUF files on this machine.
+    """Yield the faults of ``sha256`` of models in local folders and GGUF files, and of answers, on this machine.
 
     Args:
         models: The section models of params.yaml.
     """
     for member in members_of(models, models):
         spec = member.spec.checkpoint if isinstance(member.spec, ContinuationAlone) else member.spec
-        if not isinstance(spec, ModelSpec):
+        if not isinstance(spec, ModelSpec | AnswersFile):
             continue
-        place = f"models.{member.slug}"
+        place, name = f"models.{member.slug}", spec.name if isinstance(spec, ModelSpec) else spec.answers
         try:
-            path = Path(path_of(place, spec.name))
+            path = Path(path_of(place, name))
         except ModelError:  # its package is not installed, as on a machine that measures nothing
             continue
-        is_there = path.is_file() if is_gguf(spec.name) else (path / "config.json").is_file()
+        is_one_file = isinstance(spec, AnswersFile) or is_gguf(name)
+        is_there = path.is_file() if is_one_file else (path / "config.json").is_file()
         if is_there and (actual := digest_of(path)) != spec.sha256:
             what = _PIN if spec.sha256 else "write it there, since DVC sees no change of the files by itself"
             yield f"{place}: sha256 is {spec.sha256 or 'null'}, and the files of {path} have {actual}; {what}"

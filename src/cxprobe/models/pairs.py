@@ -14,6 +14,7 @@ from scipy.sparse import vstack
 from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
 from cxprobe.models.causal import CausalLM
+from cxprobe.models.files import answers_in
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
@@ -29,6 +30,7 @@ from cxprobe.models.ngrams import (
     words_of,
 )
 from cxprobe.models.params import (
+    AnswersFile,
     ContinuationAlone,
     Member,
     ModelParams,
@@ -39,7 +41,15 @@ from cxprobe.models.params import (
     UnigramModel,
 )
 from cxprobe.models.scoring import load_language_model, measure_texts
-from cxprobe.models.texts import PREFERENCES_FILE, TOKENS_FILE, Pair, ScoringConfig, distinct_texts, token_table
+from cxprobe.models.texts import (
+    PREFERENCES_FILE,
+    TOKENS_FILE,
+    Pair,
+    ScoringConfig,
+    distinct_texts,
+    pair_table,
+    token_table,
+)
 from cxprobe.run.stage import Stage
 
 _POSSESSIVE = re.compile(r"(?<=.)['’](?:s|S)$")
@@ -110,6 +120,8 @@ def pairs_shown_to(
 ) -> Sources:
     """Return the pairs that a model is asked about: all, or the second sentences of those with a context.
 
+    A file is shown those of all sources, so that an answer to none of them is noticed.
+
     Args:
         member: The model.
         model: What `scoring_model` returns.
@@ -119,6 +131,9 @@ def pairs_shown_to(
     Raises:
         DataError: See `check_scored`.
     """
+    if isinstance(member.spec, AnswersFile):  # one table has the answers to all of them
+        every = [pairs for portions in sources.values() for pairs in portions]
+        return dict.fromkeys(sources, every)
     if isinstance(member.spec, ContinuationAlone):
         alone = {name: [without_contexts(pairs) for pairs in portions] for name, portions in sources.items()}
         sources = {name: portions for name, portions in alone.items() if any(portions)}
@@ -151,10 +166,10 @@ def measure_pairs(
     folder: Path,
     seed: int,
 ) -> dict[str, float] | None:
-    """Measure a model or baseline on pairs, into files.
+    """Measure a model, a baseline or a file of answers on pairs, into files.
 
-    A model, unigrams and n-grams write ``tokens.parquet``, a rule and a classifier ``preferences.parquet``; all write
-    ``model.json``.
+    A model, unigrams and n-grams write ``tokens.parquet``, a rule, a classifier and a file ``preferences.parquet``; all
+    write ``model.json``.
 
     Args:
         model: What `scoring_model` returns.
@@ -167,11 +182,11 @@ def measure_pairs(
         seed: The project's seed, by which folds are drawn.
 
     Returns:
-        The number of pairs, and of distinct texts and scores of their words; or of the pairs that a rule or a
-        classifier decides. None if this process writes no files.
+        The number of pairs, and of distinct texts and scores of their words; or of the pairs that a rule, a classifier
+        or a file decides. None if this process writes no files.
 
     Raises:
-        DataError: See `measure_texts`, or a text has no word.
+        DataError: See `measure_texts` and `answers_in`, or a text has no word.
         ModelError: The counts of an n-gram model, or a tagger, are not there, or are others.
         ProbeError: A classifier did not converge.
     """
@@ -183,8 +198,12 @@ def measure_pairs(
         if counted is not None and isinstance(member.spec, ContinuationAlone):
             prepend_contexts(pairs, folder)
         return None if counted is None else counts | counted
-    answers = baseline_answers(member, pairs, seed)
-    write_model_facts(baseline_facts(member.baseline.kind), folder)
+    if isinstance(member.spec, AnswersFile):
+        of_file, facts = answers_in(member, pair_table([pair for portion in shown for pair in portion]))
+        answers = of_file[of_file["id"].isin([pair.id for pair in pairs])]
+    else:
+        answers, facts = baseline_answers(member, pairs, seed), baseline_facts(member.baseline.kind)
+    write_model_facts(facts, folder)
     if "margin" in answers:
         write_table(answers, folder / PREFERENCES_FILE)
         return counts | {"decided": int((answers["margin"] != 0).sum())}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast, get_args
 
 from pydantic import Discriminator, Field, NonNegativeInt, PositiveFloat, StringConstraints, Tag, model_validator
 
@@ -228,18 +228,42 @@ class Series(Closed):
         return {slug: checkpoint.at for slug, checkpoint in self.checkpoints.items()}
 
 
+KindOfAnswers = Literal["scores", "judgements", "replies"]
+
+
+class AnswersFile(Closed):
+    """Answers that somebody else got, as a table: evaluated as those of a model."""
+
+    kind: KindOfAnswers
+    """What the table has, beside columns that are ignored. scores: text and score, a log probability in nats of the
+    context and what follows it; or id (of a pair), good_score and bad_score. judgements: id, chosen (good or bad) and,
+    of several people, annotator. replies: id (of what was asked about, in items.parquet) and reply, in which
+    "A" is the first reading of multiple choice and "C" that there is not enough information; empty for a failure."""
+    answers: str
+    """A .tsv, .csv, .jsonl or .parquet, compressed (.gz) or not, with one answer to each item of one task."""
+    sha256: Sha256 | None
+    """What the file must hash to; null to accept any. DVC sees a change of this, and no other one of the file."""
+    about: Annotated[str, StringConstraints(min_length=1)]
+    """Whose answers they are, and where they are from, for pages and runs."""
+    chain_of_thought: bool = False
+    """Of replies: whether they begin with reasons."""
+
+
 def _kind_of(entry: Any) -> str:
     """Return the tag of an entry of the section models; a wrong kind counts as baselines, and is refused."""
     kind = entry.get("kind") if isinstance(entry, Mapping) else getattr(entry, "kind", None)
     if kind is None:
         return "checkpoint"
+    if kind in get_args(KindOfAnswers):
+        return "answers"
     return "series" if kind == "series" else "baselines"
 
 
 Model = Annotated[
     Annotated[ModelSpec, Tag("checkpoint")]
     | Annotated[BaselineSet, Tag("baselines")]
-    | Annotated[Series, Tag("series")],
+    | Annotated[Series, Tag("series")]
+    | Annotated[AnswersFile, Tag("answers")],
     Discriminator(_kind_of),
 ]
 """An entry of the section models."""
@@ -267,7 +291,7 @@ class Llm(Closed):
 
 @dataclass(frozen=True)
 class Member:
-    """One model: a checkpoint, a baseline, or one that gets prompts.
+    """One model: a checkpoint, a baseline, one that gets prompts, or a file of answers.
 
     Attributes:
         slug: Its name in tables, figures and runs.
@@ -277,7 +301,7 @@ class Member:
     """
 
     slug: str
-    spec: ModelSpec | BaselineSpec | Llm
+    spec: ModelSpec | BaselineSpec | Llm | AnswersFile
     entry: str
 
     @property
@@ -288,7 +312,7 @@ class Member:
     @property
     def is_baseline(self) -> bool:
         """Whether the model cannot know the construction; a random-weights control is no baseline."""
-        return not isinstance(self.spec, ModelSpec | Llm)
+        return not isinstance(self.spec, ModelSpec | Llm | AnswersFile)
 
     @property
     def baseline(self) -> BaselineSpec:
@@ -298,7 +322,7 @@ class Member:
     @property
     def is_asked(self) -> bool:
         """Whether the model replies in words; others are evaluated by log probabilities."""
-        return isinstance(self.spec, Llm)
+        return isinstance(self.spec, Llm) or (isinstance(self.spec, AnswersFile) and self.spec.kind == "replies")
 
     @property
     def is_mock(self) -> bool:
@@ -308,13 +332,15 @@ class Member:
     @property
     def state(self) -> WeightsState:
         """The state of its weights: "trained", "random", or "none" for a baseline."""
-        if self.is_asked:
-            return "trained"
-        return self.spec.weights if isinstance(self.spec, ModelSpec) else "none"
+        if isinstance(self.spec, ModelSpec):
+            return self.spec.weights
+        return "none" if self.is_baseline else "trained"
 
     @property
     def label(self) -> str:
-        """Its name for figures: also whether it is a baseline, gets prompts, or has random weights."""
+        """Its name for figures: also whether it is a baseline or a file, gets prompts, or has random weights."""
+        if isinstance(self.spec, AnswersFile):
+            return f"{self.slug} (file)"
         return f"{self.slug} (asked)" if self.is_asked else label_of(self.slug, self.state)
 
 
@@ -396,7 +422,8 @@ class ModelParams(StageParams):
     """The sections of params.yaml about models."""
 
     models: dict[Slug, Model]
-    """Slug -> a checkpoint, a random-weights control of one, a series of checkpoints, or a set of baselines."""
+    """Slug -> a checkpoint, a random-weights control of one, a series of checkpoints, a set of baselines, or a file of
+    answers."""
     llms: dict[Slug, Llm]
     """Slug -> a model that gets prompts."""
 

@@ -15,7 +15,7 @@ from cxprobe.errors import CxprobeError, DataError
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.language_models import read_model_facts
-from cxprobe.models.params import Member, Series, series_of
+from cxprobe.models.params import Llm, Member, Series, series_of
 from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.findings import QUESTIONS, estimate_of, findings_in, lead_findings
 from cxprobe.results.params import TaskParams, task_members
@@ -190,7 +190,7 @@ def evaluate_members(task: Evaluation[Any]) -> EvaluatedModels:
     """Evaluate the answers of all models of a task."""
     evaluated, stage = EvaluatedModels(), task.stage
     for member in task_members(stage.params):
-        step = "ask" if member.is_asked else "measure"
+        step = "ask" if isinstance(member.spec, Llm) else "measure"
         entry = DATA / f"{step}_{stage.task}" / member.entry
         folder = entry / member.inside
         try:

@@ -16,7 +16,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cxprobe.models.checkpoints import is_gguf
-from cxprobe.models.params import Llm, Member, ModelSpec, series_of
+from cxprobe.models.params import AnswersFile, Llm, Member, ModelSpec, series_of
 from cxprobe.results.comparisons import COMPARISON, MODELS
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, estimate_of, lead_findings
 from cxprobe.results.params import Report
@@ -294,6 +294,8 @@ def _model(slug: str, findings: Sequence[Finding], inputs: ReportInputs, models:
 
 def _facts(member: Member) -> dict[str, str]:
     spec = member.spec
+    if isinstance(spec, AnswersFile):
+        return {"what it is": spec.about, f"file of {spec.kind}": spec.answers, "SHA-256": spec.sha256 or "not pinned"}
     if not isinstance(spec, ModelSpec):
         return {"model of the server": spec.name} if isinstance(spec, Llm) else {"baseline": spec.kind}
     facts = {

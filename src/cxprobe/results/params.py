@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, StringConstraints
 
 from cxprobe.files.schema import Closed, Slug, suggest
-from cxprobe.models.params import BaselineSet, Member, ModelParams, empty_names, members_of
+from cxprobe.models.params import AnswersFile, BaselineSet, Member, ModelParams, empty_names, members_of
 
 
 class Everything(Closed):
@@ -77,11 +77,13 @@ class TaskParams(ReportParams):
         task: The name of the task and of its section. The section has ``models`` and ``constructions``; it may have
             ``llms`` (models that are prompted) and ``benchmarks`` (published items).
         baseline_kinds: The kinds of baselines that the task can ask.
+        kinds_of_answers: The kinds of files of answers that it can evaluate.
         names: A mapping of the task's section -> the section of params.yaml that has the same keys.
     """
 
     task: ClassVar[str]
     baseline_kinds: ClassVar[Collection[str]] = ()
+    kinds_of_answers: ClassVar[Collection[str]] = ()
     names: ClassVar[dict[str, str]] = {"models": "models"}
 
     @property
@@ -138,6 +140,9 @@ class TaskParams(ReportParams):
                 yield (
                     f"{key}: is empty, and {path} names '{slug}'; write a Hugging Face name or a folder, or take it out"
                 )
+            if isinstance(entry, AnswersFile) and entry.kind not in self.kinds_of_answers:
+                takes = f"takes {' or '.join(self.kinds_of_answers)}" if self.kinds_of_answers else "takes no file"
+                yield f"{path}: '{slug}' is a file of {entry.kind}, and {self.task} {takes}; take it out"
             if isinstance(entry, BaselineSet):
                 for name, member in entry.members.items():
                     if member.kind not in self.baseline_kinds:

@@ -17,7 +17,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Constructio
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import RESULTS
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
-from cxprobe.models.params import Llm, Model, members_of
+from cxprobe.models.params import Llm, Model, checkpoints_of, members_of
 from cxprobe.results.findings import Baseline, Finding, ReportModels, estimate_of, findings_in
 from cxprobe.results.params import ReportParams, TaskParams
 from cxprobe.results.schema import evaluated
@@ -301,7 +301,7 @@ class Task:
 def read_demand(
     models: Mapping[str, Model], stage: str, entries: Iterable[str], texts: Collection[str]
 ) -> Iterator[Demand]:
-    """Yield the texts and tokens that the models of each entry read; baselines are not counted.
+    """Yield the texts and tokens that the models of each entry read; baselines and files are not counted.
 
     Args:
         models: The models of params.yaml.
@@ -311,7 +311,7 @@ def read_demand(
     """
     characters = sum(map(len, texts))
     for entry in entries:
-        members = sum(not member.is_baseline for member in members_of(models, [entry]))
+        members = len(checkpoints_of(members_of(models, [entry])))
         if members and texts:
             tokens = members * characters // CHARACTERS_PER_TOKEN
             yield Demand(stage, entry, members * len(texts), tokens)

@@ -25,7 +25,7 @@ DECISIVE = ("src", "pipelines", "constructions", "lexicon", "prompts", "models",
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
 Experiments = Mapping[str, str]
 """Name of an experiment -> the paragraphs above the table of its runs, as Markdown."""
-ModelKind = Literal["encoder", "masked", "causal", "instructed", "series", "baseline"]
+ModelKind = Literal["encoder", "masked", "causal", "instructed", "file", "series", "baseline"]
 WeightsState = Literal["trained", "random", "none"]
 
 
@@ -35,10 +35,11 @@ class ModelFacts:
 
     Attributes:
         name: The name under which the model was loaded or asked, such as a name on the Hugging Face hub.
-        kind: "encoder" (hidden states were read), "masked", "causal", "instructed" (prompted), "series"
-            (several models that differ in one quantity), or "baseline" (cannot know the construction).
+        kind: "encoder" (hidden states were read), "masked", "causal", "instructed" (prompted), "file" (a table of
+            answers), "series" (several models that differ in one quantity), or "baseline" (cannot know the
+            construction).
         parameters: The number of its weights; None where it is not known.
-        weights: The version of its weights: a commit on the hub, or a SHA-256.
+        weights: The version of its weights, or of a file of answers: a commit on the hub, or a SHA-256.
         state: "random" for a random-weights control of a trained model, "none" for a baseline.
         precision: The precision of its computations, such as "float32", "bfloat16", "float32, load ..." or "Q4_1,
             de-quantised to float32"; "" where that is not known, or means nothing.

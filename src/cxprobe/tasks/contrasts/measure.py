@@ -18,7 +18,7 @@ from cxprobe.tasks.contrasts.params import ContrastsStage
 
 
 def measure(stage: Stage[ContrastsStage], member: Member) -> Mapping[str, float] | None:
-    """Measure a model or baseline on all frames: the files of `measure_pairs`."""
+    """Measure a model, a baseline or a file on all frames: the files of `measure_pairs`."""
     section, folder = stage.params.contrasts, stage.data / member.inside
     wanted = section.models[stage.item]
     tables = [read_frames(stage.use(made_file(name)), wanted) for name in section.constructions]
@@ -28,9 +28,10 @@ def measure(stage: Stage[ContrastsStage], member: Member) -> Mapping[str, float]
     how, seed = ScoringConfig([section.score.scheme], section.score.token_budget), stage.params.seed
     counts, printed = None, 0
     # The first construction alone is known minutes before the others.
-    for number in dict.fromkeys([len(portions)] if member.is_baseline else [1, len(portions)]):
+    in_parts = model is not None and not member.is_baseline
+    for number in dict.fromkeys([1, len(portions)] if in_parts else [len(portions)]):
         counts = measure_pairs(model, member, portions[:number], shown[:number], texts_of_contrasts, how, folder, seed)
-        if counts and not member.is_baseline:
+        if counts and in_parts:
             lines = contrasts_in_words(pd.concat(tables[:number]), read_pair_answers(folder))
             print(*lines[printed:], sep="\n", flush=True)
             printed = number

@@ -55,6 +55,7 @@ class ContrastsStage(TaskParams):
     task: ClassVar[str] = "contrasts"
     experiments_file = Path(__file__).with_name("experiments.yaml")
     baseline_kinds = ("unigrams", "ngrams", "continuation_alone", "pair_classifier", *get_args(RuleOfPairs))
+    kinds_of_answers = ("scores",)
 
     contrasts: ContrastsParams
     """Sums of pairs in which preferences cancel."""

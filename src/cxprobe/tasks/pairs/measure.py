@@ -12,7 +12,7 @@ from cxprobe.tasks.pairs.sources import OWN_PAIRS, first_items, folder_of, read_
 
 
 def measure(stage: Stage[PairsStage], member: Member) -> Mapping[str, float] | None:
-    """Measure a model or baseline on the pairs of each source: the files of `measure_pairs`."""
+    """Measure a model, a baseline or a file on the pairs of each source: the files of `measure_pairs`."""
     section, root = stage.params.pairs, stage.data / member.inside
     how = ScoringConfig(section.score.schemes, section.score.token_budget)
     sources: dict[str, list[list[Pair]]] = {}

@@ -133,6 +133,7 @@ class PairsStage(TaskParams):
     task: ClassVar[str] = "pairs"
     experiments_file = Path(__file__).with_name("experiments.yaml")
     baseline_kinds = ("unigrams", "ngrams", "continuation_alone", "pair_classifier", *get_args(RuleOfPairs))
+    kinds_of_answers = ("scores", "judgements")
     names: ClassVar[dict[str, str]] = {"models": "models", "llms": "llms"}
 
     pairs: PairsParams

@@ -9,7 +9,7 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, read_yaml, validate
 from cxprobe.files.tables import read_table
-from cxprobe.models.params import Llm, Member
+from cxprobe.models.params import AnswersFile, Llm, Member
 from cxprobe.models.replies import read_answer
 from cxprobe.models.scores import ScoredTexts, no_score
 from cxprobe.results.evaluate import Evaluation
@@ -172,6 +172,22 @@ def choose_by_rule(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     scores = answers.rename(columns={"symbol": "answer", "log_p": "value"}).assign(score=RULE)
     chosen = choose_answers(asked, scores).drop(columns="margin")
     return chosen.assign(asked=chosen["asked"].where(chosen["drawn"].astype(bool), UNDRAWN), order="")
+
+
+def without_prompts(questions: pd.DataFrame, *, chain_of_thought: bool) -> pd.DataFrame:
+    """Return each item once, as one that somebody else has asked about, in words that are not known.
+
+    Args:
+        questions: See `read_replies`; and item, order, and the columns below.
+        chain_of_thought: Whether its replies begin with reasons.
+
+    Returns:
+        The columns of ``questions``: id, which is the item; prompt and examples "none", shots 0; and the options in the
+        order of the paper.
+    """
+    first = questions[questions["order"].isin(["", PAPER])].drop_duplicates("item", ignore_index=True)
+    unprompted = first.assign(id=first["item"], prompt=NO_PROMPT, shots=0, examples=NO_PROMPT, order="")
+    return unprompted.assign(chain_of_thought=chain_of_thought)
 
 
 def prompt_responses(answered: pd.DataFrame, score: str) -> pd.DataFrame:
@@ -379,7 +395,10 @@ class PromptsEvaluation(Evaluation[PromptsStage]):
         """Return the responses by replies, by likelihood or of a baseline."""
         how = self.section.evaluate
         if member.is_asked:
-            questions = self.section.llms[member.slug].part_of(self.questions)
+            if isinstance(member.spec, AnswersFile):
+                questions = without_prompts(self.questions, chain_of_thought=member.spec.chain_of_thought)
+            else:
+                questions = self.section.llms[member.slug].part_of(self.questions)
             answered = read_replies(questions, read_table(folder / "replies.parquet"))
         elif member.is_baseline:
             answered = choose_by_rule(self.items, read_table(folder / "answers.parquet"))

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
 from cxprobe.models.causal import CausalLM
+from cxprobe.models.files import answers_in
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import baseline_facts, counted_texts, ngram_counter, places_of, words_of
-from cxprobe.models.params import BaselineSpec, Classifier, Member, NgramFeatures, TagNgrams
+from cxprobe.models.params import AnswersFile, BaselineSpec, Classifier, Member, NgramFeatures, TagNgrams
 from cxprobe.models.scoring import load_language_model, measure_texts
 from cxprobe.models.texts import ScoringConfig, distinct_texts
 from cxprobe.run.stage import Stage
@@ -228,8 +229,14 @@ _KINDS: Mapping[str, Sequence[str]] = {  # the kinds of items that baselines ans
 
 
 def measure(stage: Stage[PromptsStage], member: Member) -> Mapping[str, float] | None:
-    """Measure how probable each token of every answer is; a baseline answers each item."""
+    """Measure how probable each token of every answer is; a baseline answers each item, a file what is asked about."""
     section, to = stage.params.prompts, stage.data / member.inside
+    if isinstance(member.spec, AnswersFile):
+        asked = section.made("questions", stage.use)["item"].drop_duplicates()
+        replies, facts = answers_in(member, asked.rename("id").reset_index(drop=True).to_frame())
+        write_table(replies, to / "replies.parquet")
+        write_model_facts(facts, to)
+        return {"items": len(replies), "failed": int(replies["failed"].sum())}
     if member.is_baseline:  # every item, whether or not it is asked about
         items = section.made("items", stage.use)
         answers = baseline_answers(member.baseline, items, seed=stage.params.seed)

@@ -219,6 +219,7 @@ class PromptsStage(TaskParams):
     task: ClassVar[str] = "prompts"
     experiments_file = Path(__file__).with_name("experiments.yaml")
     baseline_kinds = ("hypothesis_only", "premise_only", *get_args(RuleOfPrompts))
+    kinds_of_answers = ("replies",)
     names: ClassVar[dict[str, str]] = {"models": "models", "llms": "llms"}
 
     prompts: PromptsParams
