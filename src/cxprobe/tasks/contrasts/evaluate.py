@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.models.params import ContinuationAlone, Member, Series
-from cxprobe.models.texts import read_pair_answers
+from cxprobe.models.texts import PAIR_COLUMNS, read_pair_answers
 from cxprobe.results.comparisons import compare_contrasts
 from cxprobe.results.evaluate import Evaluation
 from cxprobe.results.findings import mean_of
+from cxprobe.results.params import task_members
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import HALF, HAS_VERDICT, OF_CONTROL, OF_DIFFERENCE
 from cxprobe.results.verdict import (
@@ -24,7 +25,7 @@ from cxprobe.results.verdict import (
     verdicts_on,
 )
 from cxprobe.run.stage import Stage
-from cxprobe.stats import CLUSTER, credits_of_margins
+from cxprobe.stats import CLUSTER, cluster_columns, credits_of_margins
 from cxprobe.tasks.contrasts.contrast import frame_contrasts, made_file, pair_margins, read_frames
 from cxprobe.tasks.contrasts.params import ContrastsStage
 
@@ -38,6 +39,7 @@ class ContrastsEvaluation(Evaluation[ContrastsStage]):
     """How far the meaning of a construction decides what a model expects."""
 
     facets = (BY_CONDITION, BY_WORDING)
+    kept = ("cell", "order")
     sections: ClassVar[Mapping[str, str]] = {"meaning": "meaning"}
     says = "`meaning/<construction>`: what it adds to the nearest context without it, in percent of the control."
     settings = ("contrasts.make", "contrasts.score")
@@ -48,7 +50,7 @@ class ContrastsEvaluation(Evaluation[ContrastsStage]):
         self.paths = [stage.use(made_file(name)) for name in stage.params.contrasts.constructions]
 
     def responses(self, member: Member, folder: Path) -> pd.DataFrame:
-        """Return the contrasts of all frames that the model got."""
+        """Return the contrasts of all frames that the model got, and the margins of all pairs."""
         wanted = self.stage.params.contrasts.models[member.entry]
         pairs = pd.concat([read_frames(path, wanted) for path in self.paths], ignore_index=True)
         if isinstance(member.spec, ContinuationAlone):  # on others it would be no baseline
@@ -58,7 +60,8 @@ class ContrastsEvaluation(Evaluation[ContrastsStage]):
             margins = pairs.merge(answers[["id", "margin"]], on="id", validate="one_to_one")
         else:
             margins = pair_margins(pairs, answers)
-        return contrast_responses(margins)
+        both = pd.concat([contrast_responses(margins), margin_responses(margins)], ignore_index=True)
+        return both.fillna(dict.fromkeys(self.kept, ""))
 
     def comparisons(
         self, responses: pd.DataFrame, members: Sequence[Member], series: Mapping[str, Series]
@@ -67,8 +70,10 @@ class ContrastsEvaluation(Evaluation[ContrastsStage]):
         return compare_contrasts(responses, members, series)
 
     def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
-        """Return rates with the verdict on each construction."""
-        return with_contrast_verdicts(rates)
+        """Return rates with the verdict on each construction, but on those that a baseline solves."""
+        params = self.stage.params
+        baselines = [member.slug for member in task_members(params) if member.is_baseline]
+        return with_contrast_verdicts(without_solved(rates, baselines, params.report.limit))
 
     def summed_up(self, rates: pd.DataFrame) -> pd.DataFrame:
         """Return what each construction adds, in percent of the control; none where the control has no effect."""
@@ -102,6 +107,38 @@ def contrast_responses(margins: pd.DataFrame) -> pd.DataFrame:
     both = pd.concat([nats.assign(measure="contrast", chance=np.nan, question="", decides=False), above])
     both = both.assign(source="own", gold="", chosen="", unit=both[FRAME]).fillna({"wording": ""})
     return both.reset_index(drop=True)
+
+
+def margin_responses(margins: pd.DataFrame) -> pd.DataFrame:
+    """Return the margin of each pair as responses, which no rate has: for models of one's own over frames and words.
+
+    Args:
+        margins: What `pair_margins` returns of one model.
+
+    Returns:
+        The measure margin, in nats, by condition, wording, cell (context and question) and order of the people.
+    """
+    words = cluster_columns(margins)
+    known = margins[words].mask(margins[words].eq(margins["id"], axis=0))
+    texts = dict.fromkeys(("gold", "chosen", "question"), "")
+    of_pairs = margins.drop(columns=[*PAIR_COLUMNS, "margin"]).assign(
+        **known, **texts, item=margins["item"], source="own", measure="margin", value=margins["margin"], chance=np.nan
+    )
+    return of_pairs.assign(decides=False, unit=margins[FRAME])
+
+
+def without_solved(rates: pd.DataFrame, baselines: Sequence[str], limit: float) -> pd.DataFrame:
+    """Return rates with has_verdict False for the constructions whose contrasts a baseline solves.
+
+    Args:
+        rates: See `with_contrast_verdicts`.
+        baselines: Those among the models: none of them can know the construction.
+        limit: The share of frames above 0 from which on a set is solved, if its interval is above one half too.
+    """
+    is_of_words = rates["model"].isin(baselines) & (rates["measure"] == "above_zero")
+    of_construction = rates[is_of_words & (rates[CONDITION] == "construction")]
+    solved = of_construction[(of_construction["value"] > limit) & (of_construction["low"] > HALF)]
+    return rates.assign(**{HAS_VERDICT: rates[HAS_VERDICT] & ~rates["construction"].isin(solved["construction"])})
 
 
 def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
