@@ -41,33 +41,6 @@ def test_a_number_that_is_written_is_read_back_equal(tmp_path_factory, kind, num
     assert (float(first), second) == (number, "")
 
 
-@pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl", "parquet"])
-@pytest.mark.parametrize("odd", [["a", "b"], {"a": 1}, b"a"])
-def test_only_a_parquet_has_lists_and_they_are_refused_elsewhere_before_work(tmp_path, monkeypatch, kind, odd):
-    monkeypatch.chdir(tmp_path)
-    table = pd.DataFrame({"text": ["a"], "odd": [odd]})
-    if kind == "parquet":
-        write_table_as(table, "a.parquet")
-        assert read_texts("a.parquet").shape == (1, 2)
-    else:
-        with pytest.raises(DataError, match=r"a cell of 'odd' is .*; only a \.parquet has such values"):
-            refuse_unwritable(f"a.{kind}", table)
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        (pd.DataFrame({"text": ["a", ""]}), "is empty, which would be no row"),
-        (pd.DataFrame({"te\txt": ["a"], "b": ["b"]}), "no tab or line break in a cell"),
-    ],
-)
-def test_what_a_tsv_would_lose_is_refused_and_a_csv_keeps_it(tmp_path, table, message):
-    with pytest.raises(DataError, match=message):
-        write_table_as(table, str(tmp_path / "a.tsv"))
-    write_table_as(table, str(tmp_path / "a.csv"))
-    pd.testing.assert_frame_equal(read_texts(tmp_path / "a.csv"), table.astype("str"))
-
-
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"])).filter(str.strip), min_size=1))
 def test_every_line_of_a_text_file_comes_back(tmp_path_factory, lines):
     path = tmp_path_factory.mktemp("lines") / "a.txt"
@@ -104,27 +77,19 @@ def test_the_column_is_the_one_that_is_named_or_the_only_one_with_a_usual_name(t
     [
         ("a.txt", "", "there is no text"),
         ("a.csv", "text\n", "there is no text"),
-        ("a.tsv", "\n", "there is no text"),
         ("a.csv", "text,text\na,b\n", "the column 'text' is there twice"),
         ("a.csv", "text,verb\na,b\n ,c\n", "line 3: text is ' '"),
-        ("a.csv", "text\nThe more, the better.\n", "line 2 has 2 cells, and the header has 1"),
-        ("a.csv", "text,mean\nTwo dogs sleep.,3,5\n", "line 2 has 3 cells, .* such as 3,5, needs"),
-        ("a.csv", "text;mean\nTwo dogs sleep.;3,5\n", r"line 1: semicolons separate .* commas must; .* \(3,5\)"),
+        ("a.csv", "text,mean\nTwo dogs sleep.,3,5\n", "line 2 has 3 cells, .* such as 3,5 needs"),
         ("a.csv", "text;mean;gloss, free\na;3,5;b\n", "line 1: semicolons separate the cells, but commas must"),
         ("a.csv", "text\tmean\na\t3,5\n", "line 1: tabs separate the cells, but commas must"),
-        ("a.tsv", '"text","mean"\n"a","3,5"\n', "commas separate the cells, but tabs must; call the file .csv"),
+        ("a.tsv", '"text","mean"\n"a","3,5"\n', "commas separate the cells, but tabs must; call it .csv"),
         ("a.csv", "sep=,\r\ntext,mean\r\na,3\r\n", "line 1: 'sep=,' is for spreadsheets; delete it: commas separate"),
-        ("a.csv", '"sep=;"\rtext;mean\ra;3,5\r', "line 1: .* is for spreadsheets; delete it"),
         ("a.csv", "text,verb\na\n", "line 2 has 1 cells, and the header has 2"),
         ("a.csv", 'text,verb\n"a,b\n', "unexpected end of data"),
         ("a.csv", 'text,verb\n"No," she said.,b\n', "expected after"),
-        ("a.tsv", "text\tverb\na\tb\tc\n", "line 2 has 3 cells, and the header has 2"),
         ("a.jsonl", '{"text": "a"', "line 1: Expecting"),
-        ("a.jsonl", "[1]", "line 1: expected an object of texts"),
         ("a.jsonl", '{"text": ["a"]}', "line 1: expected an object of texts"),
         ("a.jsonl", "[" * 50_000, "cannot be read as jsonl"),
-        ("a.jsonl", '{"text": "a", "text": "z"}\n', "line 1: a key is there twice"),
-        ("a.jsonl", '{"text": "a"}\n{"text": "\\ud800"}\n', "line 2: .*surrogates not allowed"),
         ("a.parquet", "PAR1", "cannot be read as parquet"),
         ("a.xlsx", "a", "'xlsx' is no format of texts .*; save a table as CSV UTF-8"),
         ("a.tsv", 'text\tverb\n"No, she said."\tb\nYes.\tb\n', "stand in double quotes, as spreadsheets write them"),

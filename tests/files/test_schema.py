@@ -4,7 +4,7 @@ import pytest
 from pydantic import AfterValidator, Field, model_validator
 
 from cxprobe.errors import DataError
-from cxprobe.files.schema import Closed, FaultsError, faults_of, near_to, read_yaml, validate
+from cxprobe.files.schema import Closed, faults_of, near_to, read_yaml, validate
 
 
 def short(name: str) -> str:
@@ -19,7 +19,7 @@ class Inner(Closed):
     @model_validator(mode="after")
     def _even(self):
         if odd := [f"numbers.{name}: {number} is odd" for name, number in self.numbers.items() if number % 2]:
-            raise FaultsError(odd)
+            raise ValueError("\n".join(odd))
         return self
 
 
@@ -71,7 +71,7 @@ class Number(Closed):
     rate: float
 
 
-@pytest.mark.parametrize("written", ["yes", "1_000", ".inf", ".nan", "'1'", "true"])
+@pytest.mark.parametrize("written", ["yes", ".inf", ".nan", "'1'", "true"])
 def test_what_only_looks_like_a_number_is_refused(tmp_path, written):
     (tmp_path / "file.yaml").write_text(f"rate: {written}\n")
     (fault,) = faults_of(Number, read_yaml(tmp_path / "file.yaml", DataError))

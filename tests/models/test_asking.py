@@ -32,14 +32,12 @@ def refused(code, message):
     return 400, {"error": {"message": message, "code": code, "type": "invalid_request_error"}}
 
 
-def said(text, finish_reason, **message):
-    message |= {"role": "assistant", "content": text}
-    choice = {"index": 0, "message": message, "finish_reason": finish_reason}
+def said(text, finish_reason):
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish_reason}
     return 200, FRAME | {"choices": [choice]}
 
 
 KEY = "sk-a-key-that-is-secret"
-CALL = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 ODD = {
     "echo": (401, {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}}),
     "repeat": said(f"Your key is {KEY}. Answer: 1", "stop"),
@@ -50,8 +48,6 @@ ODD = {
     "silent": (200, FRAME | {"choices": []}),
     "cut": said("The premise says", "length"),
     "empty": said(" ", "stop"),
-    "null": said(None, "stop"),
-    "tool": said("Let me see. Answer: 1", "tool_calls", tool_calls=[CALL]),
 }
 
 

@@ -107,7 +107,7 @@ def test_several_tokens_before_a_text_are_none_of_its_own(lms):
 @pytest.mark.parametrize(
     ("kind", "text", "bos", "message"),
     [
-        ("qwen2", "the cat", "add", "tokenizer has no such token; name a bos_token in its tokenizer_config.json"),
+        ("qwen2", "the cat", "add", "bos is 'add', and its tokenizer has no bos_token"),
         ("qwen2", "the cat", "<|start|>", "bos is '<.start.>' .allowed: .*one token of its vocabulary"),
         ("qwen2", "the cat", "cat", "bos is 'cat' .allowed: "),  # a plain word, though it may be a token
         ("llama", "<s> the cat", "as_tokenizer", "contains a token that bos puts before it"),

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+import torch
 from counted import count_rows
 from loaded_lms import assert_alike
-from tiny_lms import NOUNS, sentences_that_begin_alike
+from model_folders import spec
+from tiny_lms import NOUNS, save_lm, sentences_that_begin_alike
 
+from cxprobe.errors import DataError
 from cxprobe.models.masked import CandidateQuestions, candidate_log_probabilities
-from cxprobe.models.scoring import score_texts
+from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.store import AnswerStore, answer
 from cxprobe.models.texts import ScoringConfig
 
@@ -52,6 +55,29 @@ def test_one_whole_run_has_the_very_numbers_of_a_run_without_a_store(lms, tmp_pa
     expected = score_texts(model, [TEXTS], HOW)
     assert_alike(score(model, tmp_path)[0], expected, atol=0)
     assert_alike(score(model, tmp_path)[0], expected, atol=0)  # from the store
+
+
+@KINDS
+def test_padding_of_the_tokenizer_and_train_mode_change_nothing(lms, kind):
+    model = lms(kind)
+    expected = score_texts(model, [TEXTS], HOW)
+    model.model.train()
+    assert_alike(score_texts(model, [TEXTS], HOW), expected, atol=0)
+    try:
+        for model.tokenizer.padding_side in ("left", "right"):
+            assert_alike(score_texts(model, [TEXTS], HOW), expected, atol=0)
+    finally:
+        model.tokenizer.padding_side = "right"
+
+
+@KINDS
+def test_a_number_that_is_not_finite_names_the_text(tmp_path, kind):
+    save_lm(tmp_path, kind)
+    model = load_language_model("tiny", spec(tmp_path))
+    [cat] = model.tokenizer("cat", add_special_tokens=False)["input_ids"][:1]
+    model.model.get_input_embeddings().weight.data[cat] = torch.nan
+    with pytest.raises(DataError, match="'the cat runs': the model gave a number that is not finite"):
+        score_texts(model, [{"the cat runs": 0}], HOW)
 
 
 @KINDS

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import ROOT, change_params
 from cxprobe.errors import ParamsError
-from cxprobe.models.params import BaselineSet, members_of, series_of
+from cxprobe.models.params import members_of, series_of
 from cxprobe.project.params import load_params
 
 SET = {"by-length": {"kind": "shorter"}, "by-words": {"kind": "unigrams", "language": "en"}}
@@ -41,41 +41,28 @@ def random_control(**changes) -> dict:
     return {"name": "models/mini-mlm", "revision": None, "sha256": None, "dtype": "float32"} | changes
 
 
-def test_a_panel_stands_for_its_members_and_a_checkpoint_for_itself(tmp_path):
-    params = load_changed(tmp_path, add("panel", baselines(**SET), "pairs"))
-    assert isinstance(params.models["panel"], BaselineSet)
-    found = members_of(params.models, ["mini-mlm", "panel"])
-    assert [(one.slug, one.entry, one.inside) for one in found] == [
-        ("mini-mlm", "mini-mlm", Path()),
-        ("by-length", "panel", Path("by-length")),
-        ("by-words", "panel", Path("by-words")),
-    ]
-    assert [one.is_baseline for one in found] == [False, True, True]
+MEMBERS = [  # slug, entry, where its files are, state and label; and whether it is a baseline, and asked in words
+    ("mini-mlm", "mini-mlm", Path(), "trained", "mini-mlm", False, False),
+    ("by-length", "panel", Path("by-length"), "none", "by-length (baseline)", True, False),
+    ("by-words", "panel", Path("by-words"), "none", "by-words (baseline)", True, False),
+    ("early", "grown", Path("early"), "trained", "early", False, False),
+    ("late", "grown", Path("late"), "trained", "late", False, False),
+    ("control", "control", Path(), "random", "control (random weights)", False, False),
+    ("mock", "mock", Path(), "trained", "mock (asked)", False, True),
+]
 
 
-def test_a_series_stands_for_its_checkpoints_and_has_the_quantity_of_each(tmp_path):
-    params = load_changed(tmp_path, add("grown", series(early=1e5, late=1e6), "pairs"))
-    early, late = members_of(params.models, ["grown"])
-    assert (early.slug, early.entry, early.inside, early.state) == ("early", "grown", Path("early"), "trained")
-    assert late.label == "late"
+def test_an_entry_stands_for_its_members_which_say_what_they_are(tmp_path):
+    def change(params):
+        control = random_control(weights="random", seed=1)
+        params["models"] |= {"panel": baselines(**SET), "grown": series(early=1e5, late=1e6), "control": control}
+
+    params = load_changed(tmp_path, change)
+    found = members_of(params.models, ["mini-mlm", "panel", "grown", "control"], params.llms, ["mock"])
+    names = ("slug", "entry", "inside", "state", "label", "is_baseline", "is_asked")
+    assert [tuple(getattr(one, name) for name in names) for one in found] == MEMBERS
     [(slug, grown)] = series_of(params.models, ["mini-mlm", "grown"]).items()
     assert (slug, grown.axis, grown.models) == ("grown", "training_tokens", {"early": 1e5, "late": 1e6})
-
-
-def test_a_model_that_is_asked_in_words_says_so_and_is_neither_baseline_nor_a_random_control(tmp_path):
-    params = load_changed(tmp_path, lambda _: None)
-    plain, asked = members_of(params.models, ["mini-mlm"], params.llms, ["mock"])
-    assert (asked.slug, asked.entry, asked.inside) == ("mock", "mock", Path())
-    assert (asked.label, asked.state, asked.is_asked, asked.is_baseline) == ("mock (asked)", "trained", True, False)
-    assert not plain.is_asked
-
-
-def test_a_random_control_says_so_wherever_it_is_named(tmp_path):
-    params = load_changed(tmp_path, add("control", random_control(weights="random", seed=1)))
-    (plain, other) = members_of(params.models, ["mini-mlm", "control"])
-    assert (plain.state, plain.label) == ("trained", "mini-mlm")
-    assert (other.state, other.label) == ("random", "control (random weights)")
-    assert not other.is_baseline
 
 
 @pytest.mark.parametrize(
@@ -99,7 +86,6 @@ def test_a_random_control_that_differs_in_more_than_its_weights_is_refused(tmp_p
         (random_control(weights="random", seed=1, load={"device_map": "cpu"}), "leave out load"),
         (random_control(seed=1), "models.new: seed is 1 and weights is trained"),
         (baselines(**{"mini-mlm": {"kind": "shorter"}}), "models.new: mini-mlm: the name is taken by models.mini-mlm"),
-        (baselines(a={"kind": "word_ngrams", "lengths": [3, 1]}), "models.new.members.a: lengths is [3, 1]; "),
         (series(a=1, b=1), "models.new: checkpoints: at is [1.0, 1.0]; "),
     ],
 )

@@ -91,50 +91,16 @@ def test_replies_are_read_as_by_a_person_and_no_answer_is_taken_for_another():
     assert not [one for one in differing if one[2] != "unparsed"]
 
 
-PREMISE = "- Premise: The shop closed.\n- Hypothesis: The shop is open.\n"
-
-
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        (f"1\n\nStep 1: Look at both.\n{PREMISE}\nTherefore, the relation output is 2.", "2"),
-        (f"0\n\n{PREMISE.replace('- ', '')}Relation: 2", "0"),  # an item that the model made up
-        ("0\n\n1. One denies the other.\nSince it does, the correct numerical code is 2, contradiction.", "2"),
-        ("0\n\n1. It may or may not be so, resulting in a neutral relationship (1).", "1"),
-        ("2\n\nIt is not clearly one of entailment or contradiction, hence it is neutral.", "1"),
-        ("So it is supported.\n\nConclusion: 0 - entailment", "0"),
-        ("5. Final determination: 0 - entailment (The hypothesis must be true)", "0"),
-        ("3. The relationship between them is a neutral one (1).", "1"),
-        ("0 - The hypothesis must be true.\n2. It says the same, making it an entailment.", "0"),
-        ("It seems so, making it an entailment.\nBut I cannot be sure.", ""),  # a step, not the last line
-        ("The relation is 1.\n\n0 (entailment), 1 (neutral), 2 (contradiction)", "1"),
-        ("The answer is 0, 1 or 2", ""),
-        (f"{'It is a long way. ' * 9}Since the one follows, the relation between both of them is entailment.", "0"),
-    ],
-)
-def test_the_last_statement_of_a_chain_of_thought_counts_wherever_it_stands(reply, answer):
-    assert digit(reply, chain_of_thought=True) == answer
+def test_statements_at_the_end_of_a_chain_of_thought_and_beside_markers_are_read_exactly():
+    assert [
+        (row["reply"], read) for row, read in replies_and_readings("replies_exact.tsv") if read != row["reads"]
+    ] == []
 
 
 @pytest.mark.parametrize("place", range(100, 140))
 def test_a_word_that_a_long_sentence_is_cut_in_makes_no_condition(place):
     reply = f"Since the {'x' * place}is one, the relation is 2."
     assert digit(reply, chain_of_thought=True) == "2"
-
-
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        ("B<|im_end|>", "B"),
-        ("[/INST] B", "B"),
-        ("[THINK]A[/THINK]B", "B"),
-        ("<|start_header_id|>assistant<|end_header_id|>\n\nAnswer: C<|eot_id|>", "C"),
-        ("<start_of_turn>model\nA<end_of_turn>", "A"),
-        ("[THINK]So it is A", ""),
-    ],
-)
-def test_markers_of_chats_and_thoughts_are_no_part_of_the_answer(reply, answer):
-    assert evaluate_reasoning(reply, "A", chain_of_thought=False)[0] == answer
 
 
 @pytest.mark.parametrize("part", ["It is so. ", "1 ", "\n", "-", "<think>a</think>", "<answer>", "A the "])

@@ -15,7 +15,7 @@ NAN = float("nan")
 
 def scored(text, spans, log_probs) -> TokenScores:
     places = np.arange(len(spans))
-    return TokenScores(text, "causal", places, np.array(spans), places, np.array(log_probs, dtype=float))
+    return TokenScores(text, "causal", places, np.array(spans), np.array(log_probs, dtype=float))
 
 
 #         the     ␣old    ␣cat     s

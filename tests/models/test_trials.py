@@ -152,8 +152,8 @@ def test_the_keys_of_a_checkpoint_decide_which_head_a_deberta_has(tmp_path, kind
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        ("electra-discriminator", "saved as ElectraForPreTraining, which is no ElectraForMaskedLM: .* no such head"),
-        ("bert-body", "saved as BertModel, which is no BertForMaskedLM: .* no such head; its vectors can be read"),
+        ("electra-discriminator", "saved as ElectraForPreTraining, and is read as ElectraForMaskedLM"),
+        ("bert-body", "saved as BertModel, and is read as BertForMaskedLM"),
     ],
 )
 def test_a_checkpoint_without_the_head_is_refused_with_this_reason_and_gives_vectors(tmp_path, kind, reason):
@@ -170,8 +170,3 @@ def test_an_encoder_of_an_encoder_decoder_gives_vectors_and_no_scores(tmp_path):
     tokenizer.save_pretrained(tmp_path)
     assert vectors_of(load_encoder("tiny", spec(tmp_path)), TEXTS[:2]).shape == (2, 2, 16)
     assert "is a t5 model, which is no language model" in refusal(load_language_model, tmp_path)
-
-
-def test_a_folder_with_its_transformer_in_another_names_that_one(tmp_path):
-    saved(tmp_path / "0_Transformer", "bert-body")
-    assert f"take {tmp_path / '0_Transformer'}" in refusal(load_encoder, tmp_path)

@@ -110,7 +110,7 @@ def write_scores(pairs: pd.DataFrame, folder: Path, model: str) -> None:
         spans = np.column_stack([starts, [*starts[1:], len(text)]])
         places = np.arange(len(starts))
         log_probs = -generator_for(0, model, text).exponential(size=len(starts))
-        scores.append(TokenScores(text, "causal", places.astype(np.int32), spans, places, log_probs))
+        scores.append(TokenScores(text, "causal", places.astype(np.int32), spans, log_probs))
     write_token_scores(scores, ModelFacts(f"models/{model}", "causal", 10, "none"), folder)
 
 

@@ -2,8 +2,6 @@ import errno
 import logging
 import multiprocessing
 import os
-import platform
-import shutil
 import signal
 import sys
 import traceback
@@ -162,18 +160,6 @@ def test_a_full_disk_is_a_fault_that_names_the_file_and_leaves_no_results(worksp
     assert not list((workspace / "results").rglob("*"))
 
 
-@pytest.mark.slow
-def test_results_are_kept_if_the_disk_of_the_tracking_store_is_full(workspace, small_disk, capsys):
-    store = (workspace / "mlruns" / "mlflow.db").read_bytes()
-    disk = small_disk(workspace / "mlruns", f"{len(store) // 1024 + 1024}k")
-    (disk / "mlflow.db").write_bytes(store)
-    (disk / "other").write_bytes(b"x" * shutil.disk_usage(disk).free)
-    run_judging()
-    assert "`cxprobe sync` writes" in capsys.readouterr().err
-    (disk / "other").unlink()
-    assert sync(read_runs()[0], all_experiments()) == 4
-
-
 # ---- several processes at once: one works on an item, the others are told which, and a dead one is never in the way
 
 
@@ -198,16 +184,12 @@ def holder(workspace) -> Iterator[multiprocessing.Process]:
     os.kill(int(Path("child").read_text()), signal.SIGKILL)
 
 
-def test_a_second_process_is_told_who_works_on_the_item_and_other_items_are_free(holder, monkeypatch, capsys):
+def test_a_second_process_is_told_that_another_works_on_the_item_and_other_items_are_free(holder, monkeypatch, capsys):
     assert ended(measure_pairs) == 2
     printed = capsys.readouterr().err
-    assert f"another process works on mlm: process {holder.pid} on {platform.node()}, since 20" in printed
+    assert "another process works on mlm: it has locked data/.scratch/locks/measure_pairs/mlm.lock" in printed
     monkeypatch.setattr(sys, "argv", ["stage.py", "clm"])
     run_stage(measure_pairs, PairsStage, "models")
-    Path("data/.scratch/locks/measure_pairs/mlm.txt").unlink()
-    monkeypatch.setattr(sys, "argv", ["stage.py", "mlm"])
-    assert ended(measure_pairs) == 2
-    assert "works on mlm: it has just begun or just ended; wait" in capsys.readouterr().err
 
 
 def test_a_process_that_was_killed_is_not_in_the_way_though_one_that_it_began_lives_on(holder):

@@ -50,10 +50,6 @@ def judged(**changes) -> Run:
     return JUDGED.model_copy(update=changes)
 
 
-def with_seeds(number: int) -> list[Run]:
-    return [judged(settings={"seed": str(seed)}) for seed in range(number)]
-
-
 PROBES = judged(
     stage="evaluate_recognition",
     part={"construction": "toy", "source": "mined"},
@@ -145,22 +141,6 @@ def test_of_many_changed_settings_three_are_named_in_short():
     first = {f"pairs.make.{letter}": "0" for letter in "abcde"}
     changed = changed_settings(dict.fromkeys(first, "1" * 40), first)
     assert changed == f"a={'1' * 20}, b={'1' * 20}, c={'1' * 20}, 2 more"
-
-
-@pytest.mark.parametrize("run", [JUDGED, SEARCHED], ids=["judged", "with trials"])
-def test_of_two_who_write_a_run_at_the_same_moment_one_copy_stays(project_folder, monkeypatch, run):
-    add_runs([run], CONTEXT, EXPERIMENTS)
-    with monkeypatch.context() as early:  # as if it had looked before the other one was complete
-        early.setattr(tracking, "_every_run", lambda *_: [])
-        add_runs([run], CONTEXT, EXPERIMENTS)
-    assert len(runs(run.experiment)) == 1 + sum(1 + len(child.trials) for child in run.children)
-    assert sync([run], EXPERIMENTS) == 0
-
-
-def test_syncing_finds_runs_on_whatever_page_the_store_lists_them(project_folder, monkeypatch):
-    monkeypatch.setattr(tracking, "_PAGE", 2)
-    assert [sync(with_seeds(number), EXPERIMENTS) for number in (4, 5, 5)] == [4, 1, 0]
-    assert len(runs("pairs")) == 5
 
 
 def test_records_of_another_machine_are_written_without_their_context(project_folder):

@@ -30,7 +30,7 @@ def tokens(text: str, scheme: str, log_probs: list[float]) -> TokenScores:
     ends = [place for place, letter in enumerate(text + " ") if letter == " "]
     spans = list(zip([0, *ends[:-1]], ends, strict=True))
     places = np.arange(len(spans))
-    return TokenScores(text, scheme, places, np.array(spans), places, np.array(log_probs, dtype=float))
+    return TokenScores(text, scheme, places, np.array(spans), np.array(log_probs, dtype=float))
 
 
 ONE = {

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, StringC
 
 from cxprobe.constructions import ALL_SENTENCES, LabelName, Split
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, FaultsError, Two, faults_of, read_yaml, validate
+from cxprobe.files.schema import Closed, Two, faults_of, read_yaml, validate
 from cxprobe.stats import CLUSTER
 
 CONSTRUCTIONS_FOLDER = Path("constructions")
@@ -182,7 +182,7 @@ class Construction(Closed):
             for name, mark in marks_beyond(features, grammar.marks)
         ]
         if faults:
-            raise FaultsError(faults)
+            raise ValueError("\n".join(faults))
         return self
 
     @property

@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
-from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+from ruamel.yaml.nodes import MappingNode, SequenceNode
 
 from cxprobe.errors import CxprobeError
 
@@ -63,10 +63,8 @@ def decode(content: bytes, path: str | Path, error: type[CxprobeError]) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        line = content.count(b"\n", 0, fault.start) + 1
-        raise error(
-            f"{path}, line {line}: the byte 0x{content[fault.start]:02x} is not UTF-8; save the file as UTF-8"
-        ) from fault
+        line, byte = content.count(b"\n", 0, fault.start) + 1, content[fault.start]
+        raise error(f"{path}, line {line}: the byte 0x{byte:02x} is not UTF-8; save the file as UTF-8") from fault
 
 
 def kind_of(path: str | Path) -> str:
@@ -86,28 +84,15 @@ def check_separator(text: str, separator: str, error: type[CxprobeError], path: 
     cells = {one: len(next(csv.reader([first], delimiter=one), [])) for one in SEPARATORS}
     found = max(cells, key=cells.__getitem__)
     if cells[found] > cells[separator]:
-        save = "spreadsheets write semicolons where numbers have decimal commas (3,5): save it as a .csv with commas "
-        save += "and decimal points, or as a .tsv"
-        remedy = "call the file .csv" if found == "," else save
-        raise error(
-            f"{path}, line 1: {SEPARATORS[found]} separate the cells, but {SEPARATORS[separator]} must; {remedy}"
-        )
+        remedy = "call it .csv" if found == "," else "save it as a .csv with commas and decimal points, or as a .tsv"
+        what = f"{SEPARATORS[found]} separate the cells, but {SEPARATORS[separator]} must"
+        raise error(f"{path}, line 1: {what}; {remedy}")
 
 
 class _Constructor(SafeConstructor):
-    """Builds values as people mean them: a day is text, as YAML 1.2 has it, and so is a number with underscores."""
-
-    def construct_yaml_int(self, node: ScalarNode) -> Any:
-        """Return the number of a node, or its text where that has underscores."""
-        return node.value if "_" in node.value else super().construct_yaml_int(node)
-
-    def construct_yaml_float(self, node: ScalarNode) -> Any:
-        """Return the number of a node, or its text where that has underscores."""
-        return node.value if "_" in node.value else super().construct_yaml_float(node)
+    """Builds values as people mean them: a day is text, as YAML 1.2 has it."""
 
 
-_Constructor.add_constructor("tag:yaml.org,2002:int", _Constructor.construct_yaml_int)
-_Constructor.add_constructor("tag:yaml.org,2002:float", _Constructor.construct_yaml_float)
 _Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
 
 

@@ -45,18 +45,6 @@ SomeDistinct = Annotated[list[T], AfterValidator(distinct), Field(min_length=1)]
 Two = Annotated[tuple[T, T], Strict(False)]  # YAML has a list
 
 
-class FaultsError(ValueError):
-    """Several faults that one check of a model has found; each is reported on a line of its own.
-
-    Args:
-        faults: What is wrong, each with its place below that of the model.
-    """
-
-    def __init__(self, faults: Iterable[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("; ".join(self.faults))
-
-
 class Closed(BaseModel):
     """A model that knows all its keys: an unknown one is a fault, and so is a missing one that has no default.
 
@@ -150,9 +138,8 @@ def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mappin
         case "missing":
             return [f"{path}: missing; nothing is assumed in its place, so give it a value"]
         case "value_error":
-            raised = fault["ctx"]["error"]
-            messages = raised.faults if isinstance(raised, FaultsError) else [str(raised)]
-            # The message of a check on the whole file names its keys itself.
+            # A check that finds several writes each on a line; one of the whole file names its keys itself.
+            messages = str(fault["ctx"]["error"]).split("\n")
             return [f"{path}: {message}" if path else message for message in messages]
         case _:
             return [f"{path}: {shown(fault['input'])} is not allowed: {fault['msg'][0].lower()}{fault['msg'][1:]}"]

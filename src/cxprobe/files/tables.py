@@ -1,34 +1,23 @@
 """Tables: .parquet for data, .csv for results."""
 
-import hashlib
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from cxprobe.errors import DataError
-from cxprobe.files.writing import significant, write_bytes
-
-_DIGEST = hashlib.sha256().digest_size
+from cxprobe.files.writing import damaged, significant, write_bytes
 
 
-def write_table(
-    table: pd.DataFrame,
-    path: Path,
-    types: Mapping[str, pa.DataType] = MappingProxyType({}),
-    optional: Collection[str] = (),
-) -> None:
+def write_table(table: pd.DataFrame, path: Path, optional: Collection[str] = ()) -> None:
     """Write a table as .parquet (data, exact) or .csv (results, floating-point numbers rounded by `significant`).
 
     Args:
         table: The table.
         path: The file.
-        types: Column -> its type in .parquet, where its cells, such as empty lists, do not tell.
         optional: Columns that may have empty cells in .parquet.
 
     Raises:
@@ -45,10 +34,7 @@ def write_table(
         write_bytes(rounded.to_csv(index=False, lineterminator="\n").encode(), path)
     else:
         written = BytesIO()  # as it is compressed, it is much smaller than the table
-        schema = pa.Schema.from_pandas(table, preserve_index=False)
-        for name, of_cells in types.items():
-            schema = schema.set(schema.get_field_index(name), pa.field(name, of_cells))
-        table.to_parquet(written, index=False, schema=schema, write_page_checksum=True)
+        table.to_parquet(written, index=False, write_page_checksum=True)
         write_bytes(written.getvalue(), path)
 
 
@@ -67,9 +53,7 @@ def read_table(path: Path) -> pd.DataFrame:
         raise
     except Exception as fault:  # Arrow and pandas have many kinds for a damaged file
         reason = (str(fault).splitlines() or [type(fault).__name__])[0]
-        raise DataError(
-            f"{path} is damaged ({reason}); docs/howto/team.md says how to find what else is, and how to mend it"
-        ) from fault
+        raise damaged(path, reason) from fault
 
 
 def read_made_table(path: Path) -> pd.DataFrame:
@@ -83,19 +67,12 @@ def read_made_table(path: Path) -> pd.DataFrame:
     return read_table(path)
 
 
-def keep_table(table: pd.DataFrame, path: Path) -> None:
-    """Write a table below data/.scratch that a later run goes on from, with its digest before it."""
-    content = BytesIO()
-    table.to_parquet(content, index=False)
-    write_bytes(hashlib.sha256(content.getbuffer()).digest() + content.getvalue(), path)
-
-
 def kept_table(path: Path) -> pd.DataFrame | None:
-    """Return a table that `keep_table` wrote, or None if there is none, or it is damaged, of which a warning tells."""
+    """Return a table from which a run goes on; None if there is none, or a damaged one, of which a warning tells."""
     if not path.is_file():
         return None
-    content = path.read_bytes()
-    if hashlib.sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
-        warnings.warn(f"{path} is damaged; what it kept is computed again", stacklevel=2)
+    try:
+        return read_table(path)
+    except DataError as fault:
+        warnings.warn(f"{fault}; what it kept is computed again", stacklevel=2)
         return None
-    return pd.read_parquet(BytesIO(content[_DIGEST:]))

@@ -10,8 +10,9 @@ import io
 import json
 import re
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -43,9 +44,7 @@ def read_sentence_file(path: str, column: str | None = None) -> pd.DataFrame:
     table = read_texts(path)
     names = [column] if column else [name for name in ("text", "sentence") if name in table]
     if len(names) != 1:
-        raise DataError(
-            f"{path}: the columns are {', '.join(table.columns)}; give --column with the one that has the sentences"
-        )
+        raise DataError(f"{path}: the columns are {', '.join(table.columns)}; give --column with that of the sentences")
     require_texts(table, names, path)
     return table.rename(columns={"text": "text_before"} | {names[0]: "text"}).reset_index(drop=True)
 
@@ -79,8 +78,7 @@ def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
     """
     kind = "txt" if path == STANDARD else kind_of(path)
     if kind not in FORMATS:
-        known = f"(allowed: .{', .'.join(FORMATS)})"
-        raise DataError(f"{path}: '{kind}' is no format of texts {known}; save a table as CSV UTF-8")
+        raise DataError(f"{path}: '{kind}' is no format of texts (.{', .'.join(FORMATS)}); save a table as CSV UTF-8")
     try:
         table = _parsed(kind, path)
     except (ValueError, OSError, RecursionError, csv.Error) as fault:  # pyarrow's errors are ValueErrors
@@ -89,9 +87,7 @@ def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
     if twice := table.columns[table.columns.duplicated()].tolist():
         raise DataError(f"{path}: the column {shown(twice[0])} is there twice; keep one, or rename the other")
     if table.empty:
-        raise DataError(
-            f"{path}: there is no text in this {kind} file; write one at least, in a table below its header"
-        )
+        raise DataError(f"{path}: there is no text in this {kind} file; in a table they stand below its header")
     require_texts(table, required, path)
     return table
 
@@ -115,10 +111,8 @@ def require_texts(table: pd.DataFrame, columns: Sequence[str], path: str | Path)
     if kind == "tsv" and len(columns):
         marked = [cell for cell in table.to_numpy().flat if '"' in cell]
         if marked and all(re.fullmatch(r'"(?:[^"]|"")*"', cell) for cell in marked):
-            raise DataError(
-                f"{path}: {shown(marked[0])} and all others with a quotation mark stand in double quotes, as "
-                "spreadsheets write them, and in a .tsv they would be part of the texts; save it as a .csv"
-            )
+            what = f"{path}: {shown(marked[0])} and others stand in double quotes, as spreadsheets write them"
+            raise DataError(f"{what}; in a .tsv these are part of the texts, so save it as a .csv")
 
 
 def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
@@ -135,18 +129,16 @@ def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
         return pd.DataFrame(objects, [*lines], dtype="str").fillna("")
     check_separator(text, "\t" if kind == "tsv" else ",", DataError, path)
     content = io.StringIO(text, newline="")
-    if kind == "tsv":
-        reader = csv.reader(content, delimiter="\t", quoting=csv.QUOTE_NONE)
-    else:
-        reader = csv.reader(content, strict=True)
+    how: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if kind == "tsv" else {"strict": True}
+    reader = csv.reader(content, **how)
     header = next(reader, [])
     rows: dict[int, list[str]] = {}
     last = reader.line_num
     for cells in reader:
         begins, last = last + 1, reader.line_num
         if cells and len(cells) != len(header):
-            quotes = "; a cell with a comma, such as 3,5, needs double quotes around it" if kind == "csv" else ""
-            raise ValueError(f"line {reader.line_num} has {len(cells)} cells, and the header has {len(header)}{quotes}")
+            what = f"line {reader.line_num} has {len(cells)} cells, and the header has {len(header)}"
+            raise ValueError(f"{what}; in a .csv a cell such as 3,5 needs double quotes around it")
         if cells:
             rows[begins - 2] = cells
     return pd.DataFrame([*rows.values()], [*rows], columns=header, dtype="str")
@@ -154,21 +146,14 @@ def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
 
 def _object(line: str, number: int) -> dict[str, str]:
     """Return an object of JSON with all its values as texts: numbers as they are written, null as an empty one."""
-
-    def once(members: list[tuple[str, object]]) -> dict[str, object]:
-        if len(members) > len(dict(members)):
-            raise ValueError("a key is there twice; keep one")
-        return dict(members)
-
     try:
-        row = json.loads(line, object_pairs_hook=once, parse_int=str, parse_float=str)
-        if not isinstance(row, dict) or any(isinstance(value, dict | list) for value in row.values()):
-            raise ValueError("expected an object of texts, numbers, true, false and null")
-        texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in row.items()}
-        "".join((*texts, *texts.values())).encode()  # half of a surrogate pair is no text
+        row = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
     except ValueError as fault:
         raise ValueError(f"line {number}: {fault}") from fault
-    return texts | {name: "" for name, value in row.items() if value is None}
+    if not isinstance(row, dict) or any(isinstance(value, dict | list) for value in row.values()):
+        raise ValueError(f"line {number}: expected an object of texts, numbers, true, false and null")
+    plain = {None: "", True: "true", False: "false"}
+    return {name: value if isinstance(value, str) else plain[value] for name, value in row.items()}
 
 
 def write_table_as(table: pd.DataFrame, path: str) -> None:
@@ -205,28 +190,20 @@ def refuse_unwritable(path: str, table: pd.DataFrame | None = None) -> str:
         table: What is known of the table already.
 
     Raises:
-        DataError: A table cannot be written in this format, the folder does not exist, or a cell would not be read back
-            as it is.
+        DataError: A table cannot be written in this format, the folder does not exist, or a cell of a .tsv would not be
+            read back as it is.
     """
     kind = "tsv" if path == STANDARD else Path(path).suffix.removeprefix(".")
     if kind not in TABLES:
         raise DataError(f"{path}: a table cannot be written as '{kind}'; name it .{', .'.join(TABLES)}")
     if path != STANDARD and not Path(path).absolute().parent.is_dir():
         raise DataError(f"{path}: the folder does not exist; create it first")
-    for name, cells in () if table is None or kind == "parquet" else table.items():
-        what = f"{path}: a cell of {shown(name)} is"
-        if odd := [cell for cell in cells if isinstance(cell, bytes) or not isinstance(cell, Hashable)]:
-            raise DataError(
-                f"{what} {shown(odd[0])}; only a .parquet has such values: write one, or leave the column out"
-            )
-        if kind != "tsv":
-            continue
+    for name, cells in table.items() if table is not None and kind == "tsv" else ():
         if odd := [cell for cell in (name, *cells) if re.search(r"[\0\t\r\n]", str(cell))]:
             raise DataError(
-                f"{what} {shown(odd[0])}; a .tsv has no tab or line break in a cell; write a .csv or a .jsonl"
+                f"{path}: a cell of {shown(name)} is {shown(odd[0])}; a .tsv has no tab or line break in a cell; "
+                "write a .csv or a .jsonl"
             )
-        if table is not None and table.shape[1] == 1 and "" in cells.tolist():
-            raise DataError(f"{what} empty, which would be no row of a .tsv; write a .csv or a .jsonl")
     return kind
 
 

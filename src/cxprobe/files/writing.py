@@ -34,11 +34,7 @@ def project_folder() -> Path:
 
 def this_machine() -> str:
     """Return the name of the machine, or of the container on it, within which the numbers of processes are unique."""
-    try:
-        numbers = Path("/proc/self/ns/pid").stat().st_ino  # containers may share the name of their machine
-    except OSError:  # not on Linux
-        numbers = 0
-    return re.sub(r"[^A-Za-z0-9]+", "_", f"{platform.node()[:60]} {numbers}")
+    return re.sub(r"[^A-Za-z0-9]+", "_", platform.node()[:60])
 
 
 def this_process() -> str:
@@ -70,7 +66,7 @@ _FULL = re.compile(
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside ``path`` to write to, and rename it to ``path`` once the block ends well.
+    """Give a temporary path beside ``path`` to write a file or folder to, and rename it once the block ends well.
 
     If an exception ends the block, nothing stays; if the process is killed inside it, a ``.partial`` file stays, and
     never half an output. The name has the machine and the process in it, so several processes may write one file at the
@@ -80,29 +76,15 @@ def replacing(path: Path) -> Iterator[Path]:
         DiskFullError: The disk is full.
     """
     partial = path.with_name(f"{path.name}.{this_process()}{_TEMPORARY}")
-    with removed_if_not_whole(partial, path):
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield partial
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())  # a name must not outlive a power cut without its content
+        if partial.is_file():
+            with partial.open("rb") as file:
+                os.fsync(file.fileno())  # a name must not outlive a power cut without its content
         partial.replace(path)
-
-
-@contextmanager
-def removed_if_not_whole(partial: Path, path: Path) -> Iterator[None]:
-    """Remove a temporary file or folder if an exception ends the block, in which it is written and becomes ``path``.
-
-    Raises:
-        DiskFullError: The disk is full.
-    """
-    try:
-        yield
     except BaseException as fault:
-        # It would take the space that a smaller file could have.
-        if partial.is_dir():
-            shutil.rmtree(partial, ignore_errors=True)
-        else:
-            partial.unlink(missing_ok=True)
+        _remove(partial)  # it would take the space that a smaller file could have
         message = full_disk(fault)
         if message is None or isinstance(fault, DiskFullError):
             raise
@@ -113,12 +95,15 @@ def remove_left_behind(folder: Path) -> None:
     """Remove the temporary files and folders below a folder whose processes, of this machine, were killed."""
     for inside, folders, names in os.walk(folder):  # unlike `rglob`, it goes on where others remove folders meanwhile
         for path in (Path(inside, name) for name in [*folders, *names]):
-            if path.suffix != _TEMPORARY or not has_ended(path.stem.rpartition(".")[2]):
-                continue
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            if path.suffix == _TEMPORARY and has_ended(path.stem.rpartition(".")[2]):
+                _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def full_disk(fault: BaseException) -> str | None:
@@ -162,12 +147,9 @@ def rounded(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    match value:
-        case Mapping():
-            return dict(value)
-        case _ if hasattr(value, "item") and type(value).__module__ == "numpy":
-            return value.item()
-    return value.as_posix()
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value.as_posix() if isinstance(value, Path) else value.item()
 
 
 def write_bytes(content: bytes, path: Path) -> None:
@@ -185,10 +167,13 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as fault:
-        raise DataError(
-            f"{path} is damaged ({fault}); docs/howto/team.md says how to find what else is, and how to mend it"
-        ) from fault
+        raise damaged(path, fault) from fault
     return content
+
+
+def damaged(path: Path, why: object) -> DataError:
+    """Return the error that a file which the project wrote cannot be read."""
+    return DataError(f"{path} is damaged ({why}); docs/howto/team.md says how to find what else is, and how to mend it")
 
 
 def significant(number: float) -> float:

@@ -74,9 +74,8 @@ def open_llm(llm: Llm) -> Any:
     except (PrerequisiteError, ValueError, ImportError, OSError) as fault:
         without_styles = re.sub(r"\[/?[a-z][a-z ]*\]", "", str(getattr(fault, "message", fault)))
         reason = " ".join(without_styles.split())
-        raise ModelError(
-            f"{llm.name}: {reason} (a name is <provider>/<model>; install its package and set its key)"
-        ) from None
+        advice = "a name is <provider>/<model>; install its package and set its key"
+        raise ModelError(f"{llm.name}: {reason} ({advice})") from None
     model.api.generate = _checked(model.api.generate)
     return model
 
@@ -103,9 +102,8 @@ def _checked(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable
             raise RuntimeError(f"no choices in the provider's answer; {clean.error or 'no reason was given'}")
         if clean.error is not None or clean.stop_reason in NO_REPLY:
             raise RuntimeError(f"{clean.stop_reason}: {clean.error or clean.completion}")
-        if clean.message.tool_calls or not clean.completion.strip():
-            what = "a call of a tool" if clean.message.tool_calls else "no text"
-            raise RuntimeError(f"the reply is {what}, and no answer in words")
+        if not clean.completion.strip():
+            raise RuntimeError("the reply has no text")
         return (clean, *result[1:]) if isinstance(result, tuple) else clean
 
     return asked
@@ -126,7 +124,7 @@ def replies_to(questions: pd.DataFrame, llm: Llm, scratch: Path, what: str) -> p
 
     Returns:
         One row a question: id; reply, "" if there is none; failed, whether there is none: the request failed after all
-        retries, the provider refused it as too long or filtered the reply, or the reply has no text or calls a tool;
+        retries, the provider refused it as too long or filtered the reply, or the reply has no text;
         and error, why, or "".
 
     Raises:
@@ -140,10 +138,8 @@ def replies_to(questions: pd.DataFrame, llm: Llm, scratch: Path, what: str) -> p
         replies = _put(first, llm, model, scratch, shown.update)
         if replies["failed"].all():
             reason = replies["error"].iloc[0].strip().splitlines()[-1]  # the lines before it are the whole request
-            raise ModelError(
-                f"{llm.name}: none of the first {len(replies)} questions was answered, so no more were put: {reason}; "
-                "look at the model's name, its base_url, its key and its server, and run the stage again"
-            )
+            what = f"none of the first {len(replies)} questions was answered, so no more were put: {reason}"
+            raise ModelError(f"{llm.name}: {what}; see to its name, base_url, key and server, and run the stage again")
         rest = [] if others.empty else [_put(others, llm, model, scratch, shown.update)]
     return pd.concat([replies, *rest], ignore_index=True)
 

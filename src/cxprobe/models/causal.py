@@ -80,11 +80,8 @@ class CausalLM(LoadedModel):
             return ids_by_itself(self.tokenizer)
         if self.bos == "add":
             if self.tokenizer.bos_token_id is None:
-                raise DataError(
-                    f"{self.name}: bos is 'add', but the model's tokenizer has no such token; name a bos_token in its "
-                    "tokenizer_config.json, or take 'as_tokenizer', 'none' or a token by its text, such as "
-                    "<|endoftext|>"
-                )
+                advice = "take as_tokenizer, none, or a token by its text, such as <|endoftext|>"
+                raise DataError(f"{self.name}: bos is 'add', and its tokenizer has no bos_token; {advice}")
             return [self.tokenizer.bos_token_id]
         vocabulary = self.tokenizer.get_vocab()
         # A plain word would be a misspelt policy more often than a token that begins a document.
@@ -92,13 +89,6 @@ class CausalLM(LoadedModel):
             allowed = ["as_tokenizer", "add", "none", "one token of its vocabulary, such as <|endoftext|>"]
             raise DataError(f"{self.name}: bos is {self.bos!r}{suggest(self.bos, allowed)}")
         return [vocabulary[self.bos]]
-
-    def texts_without_first_score(self, texts: Sequence[str]) -> dict[str, int]:
-        """Return text -> first token where a text has nothing before it, so that this token has no score."""
-        if self.ids_before:
-            return {}
-        encoded = encode(self.tokenizer, texts, special_tokens=False)
-        return {text.text: int(text.ids[0]) for text in encoded}
 
 
 def load_causal_lm(source: Source, device: str) -> CausalLM:
@@ -114,10 +104,8 @@ def load_causal_lm(source: Source, device: str) -> CausalLM:
         DataError: See `CausalLM.ids_before`.
     """
     if type(source.config) not in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
-        raise ModelError(
-            f"{source} is a {source.config.model_type} model, which is no language model; its vectors can be read, by "
-            "`cxprobe.load_encoder` or in embeddings"
-        )
+        what = f"{source} is a {source.config.model_type} model, which is no language model"
+        raise ModelError(f"{what}; its vectors can be read, by `cxprobe.load_encoder` or in recognition")
     weights = load_model(source, transformers.AutoModelForCausalLM, device)
     takes_positions = "position_ids" in signature(weights.forward).parameters
     model = CausalLM(*fields_of_model(source, weights), bos=source.spec.bos, reads_trees=takes_positions)
@@ -134,11 +122,8 @@ def load_causal_lm(source: Source, device: str) -> CausalLM:
     model, answer = read_plainly(source, model, long.tolist())
     _, other = read_plainly(source, model, short.tolist())
     if not are_alike([answer[:half].numpy()], [other[:half].numpy()], dtype):
-        raise ModelError(
-            f"{source}: its tokens see what follows them, so it gives no probabilities from left to right (such as "
-            "models of sentence vectors, or decoders without is_decoder or is_causal in config.json); take another for "
-            "scores; its vectors can be read, by `cxprobe.load_encoder` or in embeddings"
-        )
+        what = "its tokens see what follows them, so it gives no probabilities from left to right"
+        raise ModelError(f"{source}: {what}; take another for scores; its vectors can be read, as in recognition")
     expected = [
         log_probabilities(logits, torch.arange(len(ids) - 1), torch.from_numpy(ids[1:]).long())
         for ids, logits in ((long, answer), (short, other))
@@ -226,7 +211,7 @@ class CausalQuestions:
         for text, key in zip(self._encoded, self._keys, strict=True):
             log_probs = np.full(len(text.ids), np.nan)
             log_probs[len(text.ids) - self._scored[key] :] = answers[key]
-            yield TokenScores(text.text, "causal", text.ids, text.spans, text.words, log_probs)
+            yield TokenScores(text.text, "causal", text.ids, text.spans, log_probs)
 
 
 Scored = tuple[Ids, int]

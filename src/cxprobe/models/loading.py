@@ -21,15 +21,12 @@ from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
-from cxprobe.files.writing import digest, read_json, removed_if_not_whole, write_json
+from cxprobe.files.writing import digest, read_json, remove_left_behind, replacing, write_json
 from cxprobe.models.checkpoints import OF_THE_HUB, Source, check_digest, is_gguf, loaded_files, path_of
 from cxprobe.models.params import ModelSpec
 
 _RECORD = "conversion.json"  # in the converted folder
-_REMEDY = (
-    "transformers reads GGUF files of some architectures only: take the model's checkpoint in safetensors, or convert "
-    "the file into one with a tool that knows the architecture, and give that folder"
-)
+_REMEDY = "transformers reads GGUF files of some architectures only: take the model's checkpoint in safetensors"
 # The causal mask, which older versions of transformers stored beside the weights of attention (GPT-Neo, GPT-J).
 _MASKS = re.compile(r"(attn|attention)\.(masked_)?bias$")
 _POSITIONS = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last two of Whisper and MPT
@@ -57,13 +54,7 @@ def open_source(slug: str, spec: ModelSpec) -> Source:
         source = replace(source, origin=f"sha256 {digest}")
     elif spec.sha256:
         raise ModelError(f"models.{slug}: sha256 is given, but '{spec.name}' is neither a local folder nor a GGUF file")
-    inside = next(Path(source.path).glob("0_*/config.json"), None) if source.is_local else None
-    advice = (
-        f"The transformer of this sentence encoder stands in a folder of its own: take {inside.parent}"
-        if inside
-        else ""
-    )
-    with source.refusing("config.json", advice):
+    with source.refusing("config.json"):
         if not source.is_local:
             # The files of a model are asked for one after the other. If a branch moved meanwhile, the weights would
             # otherwise be of another commit than the configuration, and the fingerprint would name a third.
@@ -101,10 +92,8 @@ def load_model(source: Source, model_class: Any, device: str) -> Any:
             model = model.to(device)
     here = torch.device(device)
     if (model.device.type, model.device.index or 0) != (here.type, here.index or 0):
-        raise ModelError(
-            f"{source}: models.{source.slug}.load puts it on {model.device}, and this process computes on {here}; let "
-            "compute.accelerator name what it runs on, with devices and num_nodes 1"
-        )
+        what = f"models.{source.slug}.load puts it on {model.device}, and this process computes on {here}"
+        raise ModelError(f"{source}: {what}; let compute.accelerator name what it runs on, devices and num_nodes be 1")
     return model.eval()
 
 
@@ -135,10 +124,8 @@ def _read(source: Source, model_class: Any) -> Any:
             model, report = model_class.from_pretrained(source.path, **options)
     is_v3 = any(key.startswith("mask_predictions.") for key in report["unexpected_keys"])
     if model_class is DebertaV2Masked and is_v3:
-        raise ModelError(
-            f"{source} is DeBERTa v3: it was trained to detect replaced tokens (mask_predictions.* in its checkpoint) "
-            "and not to fill masks, so it can be probed but gives no scores; take DeBERTa v1 or v2"
-        )
+        what = "it was trained to detect replaced tokens, not to fill masks, and gives vectors but no scores"
+        raise ModelError(f"{source} is DeBERTa v3: {what}; take DeBERTa v1 or v2")
     check_report(source, model, report)
     if spec.load and any(key.startswith("pooler.") for key in report["missing_keys"]):
         model.pooler = None  # nothing reads it, and accelerate cannot bring from the disk what no file has
@@ -202,25 +189,13 @@ def check_report(source: Source, model: Any, report: Mapping[str, Any]) -> None:
     body = dict(model.base_model.named_children())
     shapes = [f"{name} is {list(stored)}, not {list(built)}" for name, stored, built in report["mismatched_keys"]]
     missing = [name for name in report["missing_keys"] if not name.removeprefix(prefix).startswith("pooler.")]
-
-    def is_of_body(name: str) -> bool:
-        return name.startswith(prefix) or name.split(".")[0] in body
-
+    of_body = [name for name in report["unexpected_keys"] if name.startswith(prefix) or name.split(".")[0] in body]
     unused = [
-        name
-        for name in report["unexpected_keys"]
-        if is_of_body(name) and not name.removeprefix(prefix).startswith("pooler.") and not _MASKS.search(name)
+        name for name in of_body if not name.removeprefix(prefix).startswith("pooler.") and not _MASKS.search(name)
     ]
-    reason = (
-        "config.json and weights do not belong together, so copy or download both again, or take another checkpoint"
-    )
-    saved_as, read_as = model.config.architectures or [], type(model).__name__
-    if missing and saved_as and read_as not in saved_as:
-        reason = f"it was saved as {', '.join(saved_as)}, which is no {read_as}: take another checkpoint"
-        if not any(map(is_of_body, missing)):
-            reason += (
-                ", since this one has no such head; its vectors can be read, by `cxprobe.load_encoder` or in embeddings"
-            )
+    saved_as = ", ".join(model.config.architectures or ["no architecture"])
+    reason = f"config.json and weights do not belong together, or not to this use: it was saved as {saved_as}, and is "
+    reason += f"read as {type(model).__name__}; copy both again, or take another checkpoint"
     for faults, what in (
         (shapes, "of the checkpoint have other shapes than config.json says"),
         (missing, "are not in its checkpoint and would be random"),
@@ -245,9 +220,9 @@ def longest_input(source: Source, model: Any) -> int:
         longest = min([int(tokenizer.model_max_length), *limits])
         special = tokenizer.num_special_tokens_to_add()
     if longest <= special:
+        where = "max_position_embeddings of config.json or model_max_length of tokenizer_config.json"
         raise ModelError(
-            f"{source}: inputs of {longest} tokens leave no room beside {special} special ones; mend "
-            "max_position_embeddings of config.json or model_max_length of tokenizer_config.json"
+            f"{source}: inputs of {longest} tokens have no room beside {special} special ones; mend {where}"
         )
     return longest
 
@@ -285,10 +260,8 @@ def dequantised(source: Source) -> Source:
     record = read_json(folder / _RECORD)
     written, found = record["sha256"], _digests(folder)
     if odd := sorted(name for name in {*written, *found} if written.get(name) != found.get(name)):
-        raise ModelError(
-            f"{source}: {', '.join(odd)} of {folder} {'is' if len(odd) == 1 else 'are'} not what was written when the "
-            "file was de-quantised; remove the folder, and it is made again"
-        )
+        what = f"{', '.join(odd)} of {folder} changed after the file was de-quantised"
+        raise ModelError(f"{source}: {what}; remove the folder, and it is made again")
     rounding = f"{record['rounding']}, de-quantised to "
     return replace(source, path=str(folder), origin=f"sha256 {of_file}", rounding=rounding)
 
@@ -300,15 +273,11 @@ def _digests(folder: Path) -> dict[str, str]:
 def _convert(source: Source, file: Path, folder: Path) -> None:
     """Write the folder of a GGUF file's model; the caller holds its lock."""
     if missing := [package for package in ("accelerate", "gguf") if find_spec(package) is None]:
-        raise ModelError(
-            f"{source}: GGUF files need {' and '.join(missing)}, which is not installed; pip install 'cxprobe[gguf]'"
-        )
-    tqdm.write(
-        f"{source.spec.name}: de-quantising {file.stat().st_size / 1e6:,.0f} MB into {folder}, once", file=sys.stderr
-    )
-    partial = folder.with_name(f"{folder.name}.partial")
-    for left in (partial, folder):  # of a process that was killed, or without a record: nobody else has the lock
-        shutil.rmtree(left, ignore_errors=True)
+        raise ModelError(f"{source}: GGUF files need {' and '.join(missing)}; pip install 'cxprobe[gguf]'")
+    size = file.stat().st_size / 1e6
+    tqdm.write(f"{source.spec.name}: de-quantising {size:,.0f} MB into {folder}, once", file=sys.stderr)
+    shutil.rmtree(folder, ignore_errors=True)  # it has no record
+    remove_left_behind(folder.parent)
     options: dict[str, Any] = {"gguf_file": file.name, "trust_remote_code": False}
     with source.refusing("the GGUF file", _REMEDY):
         from gguf import GGUFReader, LlamaFileType
@@ -326,8 +295,7 @@ def _convert(source: Source, file: Path, folder: Path) -> None:
             model = type(read)(read.config)
         model.load_state_dict(read.state_dict(), assign=True)
         model.tie_weights()
-    with removed_if_not_whole(partial, folder):
+    with replacing(folder) as partial:
         model.save_pretrained(partial)
         tokenizer.save_pretrained(partial)
         write_json({"rounding": rounding, "sha256": _digests(partial)}, partial / _RECORD)
-        partial.rename(folder)

@@ -42,11 +42,6 @@ class MaskedLM(LoadedModel):
                     part = slice(first, first + PORTION)
                     yield PllQuestions(self, encoded[part], starts[part], scheme, how.token_budget)
 
-    def texts_without_first_score(self, texts: Sequence[str]) -> dict[str, int]:
-        """Return text -> first token where the first token has no score: nowhere, since each token is masked."""
-        del texts
-        return {}
-
 
 def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu", source: Source | None = None) -> MaskedLM:
     """Load a model that fills masks, with its head; code of a checkpoint is never run.
@@ -224,7 +219,7 @@ class PllQuestions(MaskedQuestions):
             log_probs = np.full(len(text.spans), np.nan)
             log_probs[tokens] = numbers[start : start + len(tokens)]
             start += len(tokens)
-            yield TokenScores(text.text, self._scheme, text.text_ids, text.spans, text.words, log_probs)
+            yield TokenScores(text.text, self._scheme, text.text_ids, text.spans, log_probs)
 
 
 class CandidateQuestions(MaskedQuestions):
@@ -263,10 +258,8 @@ class CandidateQuestions(MaskedQuestions):
                 copy = self.ask(text, encoded.ids, np.array([token]))
                 copies.setdefault(text, set()).add(copy)
         if unknown:
-            raise DataError(
-                f"{len(unknown)} candidates are not one known token of this model's tokenizer: "
-                f"{'; '.join(unknown[:5])}; leave these items out"
-            )
+            what = f"{len(unknown)} candidates are not one known token of this model's tokenizer"
+            raise DataError(f"{what}: {'; '.join(unknown[:5])}; leave these items out")
         for text, of_text in copies.items():
             if len(of_text) > 1:
                 raise DataError(f"{text!r}: its candidates change the tokens around them, and cannot be compared")
@@ -320,10 +313,8 @@ def drop_items(model: MaskedLM, texts: pd.DataFrame, *, place: str) -> tuple[pd.
     dropped = pd.DataFrame({"word": unknown, "reason": "not one token", "items": items})
     kept = asked.index[~asked.isin(unknown).any(axis=1)]
     if kept.empty:
-        raise DataError(
-            f"{place}: in each of the {len(asked)} items a candidate is not one token of the model's tokenizer "
-            f"({', '.join(unknown[:5])} ...); take other words in scenarios.yaml, or another model"
-        )
+        what = f"in each of the {len(asked)} items a candidate is not one token ({', '.join(unknown[:5])} ...)"
+        raise DataError(f"{place}: {what}; take other words in scenarios.yaml, or another model")
     return texts[texts["item"].isin(kept)].reset_index(drop=True), dropped
 
 

@@ -91,11 +91,10 @@ class MeasuredModel(Generic[M]):
         """
         share, lost = unknown_tokens(self.described.tokenizer, texts)
         if share > MOST_UNKNOWN:
-            raise ModelError(
-                f"'{self.described.name}': {share:.1%} of the tokens of the texts of {self.what} are unknown to its "
-                f"tokenizer, such as {', '.join(map(repr, lost[:5]))}, and at most {MOST_UNKNOWN:.0%} may be; its "
-                "tokenizer is another model's, or it is a model of another language: take another checkpoint"
-            )
+            words = ", ".join(map(repr, lost[:5]))
+            what = f"{share:.1%} of the tokens of the texts of {self.what} are unknown to it, such as {words}"
+            advice = "its tokenizer is another model's, or of another language: take another checkpoint"
+            raise ModelError(f"'{self.described.name}': {what}, and at most {MOST_UNKNOWN:.0%} may be; {advice}")
         return {"unknown": share}
 
     def answer(self, ask: Callable[[], Iterable[Questions[R]]], total: int, unit: str = "texts") -> list[R] | None:

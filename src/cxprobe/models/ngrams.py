@@ -206,16 +206,14 @@ def unigram_scores(texts: Sequence[str], language: str) -> list[TokenScores]:
         alphabetical order.
 
     Raises:
-        DataError: A text has no word, or wordfreq does not have the language.
+        DataError: A text has no word.
+        LookupError: wordfreq does not have the language.
     """
     from wordfreq import word_frequency  # here, since it is slow to import and only this model needs it
 
     words_of_texts = [words_of(text) for text in texts]
     vocabulary = sorted({word.text.lower() for words in words_of_texts for word in words})
-    try:
-        frequencies = [word_frequency(word, language, minimum=LEAST_FREQUENCY) for word in vocabulary]
-    except LookupError as fault:
-        raise DataError(f"unigrams: the package wordfreq has no language '{language}': {fault}") from fault
+    frequencies = [word_frequency(word, language, minimum=LEAST_FREQUENCY) for word in vocabulary]
     log_frequencies = np.log(frequencies)  # (words,)
     id_of = {word: position for position, word in enumerate(vocabulary)}
     ids = [[id_of[word.text.lower()] for word in words] for words in words_of_texts]
@@ -267,7 +265,7 @@ def prepend_contexts(pairs: Iterable[Pair], folder: Path) -> None:
     whole = alone.merge(behind, on="text")
     scored = [~np.isnan(log_probs) for log_probs in whole["log_probs"]]
     lengths = whole["whole"].str.len() - whole["text"].str.len()
-    for name in ("ids", "starts", "stops", "words", "log_probs"):
+    for name in ("ids", "starts", "stops", "log_probs"):
         moved = lengths if name in ("starts", "stops") else [0] * len(whole)
         whole[name] = [column[some] + by for column, some, by in zip(whole[name], scored, moved, strict=True)]
     whole["text"] = whole.pop("whole")
@@ -285,6 +283,5 @@ def _record(text: str, words: Sequence[WordSpan], ids: Sequence[int], log_probs:
     """
     if not words:
         raise DataError(f"{text!r} has no word that a baseline could score; leave the pair out")
-    numbers = np.arange(len(words), dtype=np.int64)
     spans = np.array([(word.start, word.stop) for word in words], dtype=np.int64)
-    return TokenScores(text, "causal", np.array(ids, dtype=np.int32), spans, numbers, log_probs)
+    return TokenScores(text, "causal", np.array(ids, dtype=np.int32), spans, log_probs)

@@ -67,10 +67,19 @@ def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair]) -> dict[st
         Distinct texts, each with 0: all its tokens are scored.
     """
     alone = ends_alone(pairs)
-    if model.texts_without_first_score(alone[:1]):
-        lengths = map(len, model.tokenizer(alone, add_special_tokens=False)["input_ids"])
-        alone = [text for text, tokens in zip(alone, lengths, strict=True) if tokens > 1]
+    if not _is_first_scored(model):
+        alone = [text for text, tokens in _tokens_of(model, alone).items() if len(tokens) > 1]
     return dict.fromkeys([*member_texts(pairs), *alone], 0)
+
+
+def _is_first_scored(model: MaskedLM | CausalLM) -> bool:
+    """Return whether the first token of a text has a score: it is masked, or something is read before it."""
+    return isinstance(model, MaskedLM) or bool(model.ids_before)
+
+
+def _tokens_of(model: MaskedLM | CausalLM, texts: Sequence[str]) -> dict[str, list[int]]:
+    """Return the ids of texts without special ones."""
+    return dict(zip(texts, model.tokenizer(list(texts), add_special_tokens=False)["input_ids"], strict=True))
 
 
 def member_texts(pairs: Sequence[Pair]) -> list[str]:
@@ -95,15 +104,17 @@ def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], scores: Sequ
         DataError: Nothing stands before a text, so that its first token has no score; and the members of a pair differ
             in their first token, or "pmi" needs the continuations alone.
     """
-    first = model.texts_without_first_score(list(dict.fromkeys(member_texts(pairs))))
-    apart = [pair.id for pair in pairs if first.get(pair.context + pair.good) != first.get(pair.context + pair.bad)]
+    if _is_first_scored(model):
+        return
+    tokens = _tokens_of(model, member_texts(pairs))
+    apart = [pair.id for pair in pairs if tokens[pair.context + pair.good][:1] != tokens[pair.context + pair.bad][:1]]
     named = model.tokenizer.bos_token_id is not None
     remedy = "take bos: add" if named else "take bos: <the token that began documents in its training>"
     because = f"since {model.name} reads nothing before a text; {remedy}"
     if apart:
         where = f"{len(apart)} of {len(pairs)} pairs, such as {apart[0]}, differ in their first token"
         raise DataError(f"{where}, which has no score, {because}")
-    if first and "pmi" in scores and any(pair.context for pair in pairs):
+    if "pmi" in scores and any(pair.context for pair in pairs):
         what = "pmi needs the score of each continuation alone, whose first token has none"
         raise DataError(f"{what}, {because}, or take pmi out of the scores")
 

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast, get_args
 
-from pydantic import Discriminator, Field, NonNegativeInt, PositiveFloat, StringConstraints, Tag, model_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    StringConstraints,
+    Tag,
+    model_validator,
+)
 
 from cxprobe.files.schema import Closed, Slug
 from cxprobe.run.params import Seed, StageParams
@@ -63,29 +72,17 @@ class ModelSpec(Closed):
     @model_validator(mode="after")
     def _random_controls_are_plain(self) -> Self:
         if (self.weights == "trained") != (self.seed is None):
-            raise ValueError(
-                f"seed is {self.seed} and weights is {self.weights}; random weights need a seed, and a "
-                "trained model has none"
-            )
+            raise ValueError(f"seed is {self.seed} and weights is {self.weights}; random weights alone have a seed")
         if self.weights != "trained" and self.load:
-            raise ValueError(
-                f"weights is {self.weights}; a random-weights control is not loaded in another way, so leave out load"
-            )
+            raise ValueError("weights is random: a control is not loaded in another way, so leave out load")
         return self
 
 
 class _Lengths(Closed):
     """How long n-grams are."""
 
-    lengths: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2, max_length=2)]
+    lengths: Annotated[list[PositiveInt], Field(min_length=2, max_length=2)]
     """The shortest and the longest n-gram, such as [1, 3]."""
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        shortest, longest = self.lengths
-        if shortest > longest:
-            raise ValueError(f"lengths is {self.lengths}; give the shortest first, as [{longest}, {shortest}]")
-        return self
 
 
 class NgramFeatures(_Lengths):
@@ -217,9 +214,7 @@ class Series(Closed):
     def _differ_in_their_quantity(self) -> Self:
         at = sorted(checkpoint.at for checkpoint in self.checkpoints.values())
         if len(set(at)) < len(at):
-            raise ValueError(
-                f"checkpoints: at is {at}; each must have a place of its own on the axis, so make two series"
-            )
+            raise ValueError(f"checkpoints: at is {at}; each must have a place of its own, so make two series")
         return self
 
     @property
@@ -279,13 +274,13 @@ class Llm(Closed):
     """Where its server is; null for the provider's own, or for none."""
     arguments: dict[str, str | int | float | bool]
     """Further arguments of inspect_ai's provider, such as a local model's device; {reply: "1"} for the mock model."""
-    max_tokens: Annotated[int, Field(ge=1)]
+    max_tokens: PositiveInt
     """The most tokens of a reply; a chain of thought needs some hundreds."""
-    connections: Annotated[int, Field(ge=1)]
+    connections: PositiveInt
     """Requests at the same time; the replies do not depend on it."""
     retries: NonNegativeInt
     """How often a request that failed is sent again."""
-    timeout: Annotated[int, Field(ge=1)]
+    timeout: PositiveInt
     """Seconds after which a request, with its retries, has failed."""
 
 
@@ -377,19 +372,15 @@ def control_fault(control: ModelSpec, trained: Mapping[str, ModelSpec]) -> str:
         control: The random-weights control.
         trained: Slug -> a model that it may be of.
     """
-    differing: dict[str, list[str]] = {}
+    faults = []
     for slug, spec in trained.items():
         if spec.name == control.name:
             both = {key: (getattr(control, key), getattr(spec, key)) for key in ("revision", "sha256", "dtype", "bos")}
-            differing[slug] = [
-                f"{key} ({own} and {other})"
-                for key, (own, other) in both.items()
-                if own != other and (key != "sha256" or (own and other))  # null accepts any
-            ]
-    if not differing:
-        return f"no trained model has its name, {control.name}"
-    slug = min(differing, key=lambda name: len(differing[name]))
-    return f"it differs from {slug} in {', '.join(differing[slug])}" if differing[slug] else ""
+            if not (control.sha256 and spec.sha256):  # null accepts any
+                del both["sha256"]
+            differing = [f"{key} ({own} and {other})" for key, (own, other) in both.items() if own != other]
+            faults.append(f"it differs from {slug} in {', '.join(differing)}" if differing else "")
+    return min(faults, key=len, default=f"no trained model has its name, {control.name}")
 
 
 def empty_names(models: Mapping[str, Model], slugs: Iterable[str]) -> list[str]:
@@ -442,7 +433,5 @@ class ModelParams(StageParams):
         trained = {slug: spec for slug, spec in checkpoints.items() if spec.weights == "trained"}
         for slug, spec in checkpoints.items():
             if spec.weights == "random" and slug in self.models and (fault := control_fault(spec, trained)):
-                yield (
-                    f"models.{slug}: {fault}; a random-weights control has all keys of its model but weights and seed: "
-                    "change both entries (`dvc exp run -S` changes what it names, and no alias of it)"
-                )
+                advice = "a random-weights control has all keys of its model but weights and seed: change both entries"
+                yield f"models.{slug}: {fault}; {advice}"

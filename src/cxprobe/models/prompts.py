@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
-from pydantic import AfterValidator, StringConstraints
+from pydantic import AfterValidator
 
 from cxprobe.errors import PromptError
-from cxprobe.files.schema import Closed, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, Slug, read_yaml, suggest, validate
 from cxprobe.text import slots_of
 
 PROMPTS_FOLDER = Path("prompts")
-PromptName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+PromptName = Slug
 FileOfPrompts = TypeVar("FileOfPrompts", bound=Closed)
 NamedPrompt = TypeVar("NamedPrompt")
 
@@ -22,8 +22,7 @@ def with_fields(*fields: str) -> AfterValidator:
     def check(text: str) -> str:
         if {*slots_of(text)} != set(fields):
             listed = ", ".join(f"{{{name}}}" for name in fields)
-            wanted = f"exactly the fields {listed}" if fields else "no fields"
-            raise ValueError(f"{text!r} must have {wanted}")
+            raise ValueError(f"{text!r} must have exactly the fields {listed or '(none)'}")
         return text
 
     return AfterValidator(check)

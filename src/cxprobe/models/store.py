@@ -94,8 +94,7 @@ class AnswerStore:
         self._written = time.monotonic()
         self._new: dict[bytes, Numbers] = {}  # not on disk yet
         self._bytes = 0  # of these
-        self._written_here: list[_File] = []  # by this process
-        self._before: list[_File] | None = None  # what was there before; None until it is read
+        self._files: list[_File] | None = None if folder else []  # None until they are read
 
     def __enter__(self) -> Self:
         """Return the store."""
@@ -110,11 +109,11 @@ class AnswerStore:
 
         The files of others are read once, at the first call; what this process adds later is found too.
         """
-        if self._before is None:
-            self._before = list(_read_all(self.folder)) if self.folder else []
+        if self._files is None and self.folder:
+            self._files = list(_read_all(self.folder))
         answers = {key: self._new[key] for key in keys if key in self._new}
         wanted = np.array(keys, dtype=f"S{_KEY_BYTES}")
-        for known, bounds, numbers in (*self._before, *self._written_here):
+        for known, bounds, numbers in self._files or ():
             rows = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
             hits = np.flatnonzero(known[rows] == wanted)
             for hit, row in zip(hits.tolist(), rows[hits].tolist(), strict=True):
@@ -123,7 +122,7 @@ class AnswerStore:
 
     def look_again(self) -> None:
         """Let the next `find` read the files of other processes anew: they have computed their part."""
-        self._before = None
+        self._files = None
         self.asked.clear()
 
     def add(self, answers: Answers) -> list[bytes]:
@@ -154,7 +153,8 @@ class AnswerStore:
             np.save(content, array)
         path = self.folder / f"{hashlib.sha256(content.getbuffer()).hexdigest()}{_SUFFIX}"
         write_bytes(content.getvalue(), path)
-        self._written_here.append(_map(path))
+        if self._files is not None:
+            self._files.append(_map(path))
         self._new, self._bytes = {}, 0
         self._seconds *= _GROWTH
 
@@ -262,12 +262,13 @@ def answer(
         DataError: A number is not finite.
     """
     store = AnswerStore() if store is None else store
+    report: OnProgress = progress or (lambda *_, **__: None)
     results: list[R] = []
     for number, questions in enumerate(ask()):
         keys = list(questions.text_of)
         answers = store.find(keys)
-        report = _in_proportion(progress, len(questions.texts), len(keys))
-        report(len(answers), known=True)
+        share = len(questions.texts) / max(len(keys), 1)  # a question is so much of a text
+        report(len(answers) * share, known=True)
         new = [key for key in keys if key not in store.asked]
         store.asked.update(new)
         if any(key not in answers for key in new):
@@ -277,10 +278,9 @@ def answer(
                 if not wanted:
                     continue
                 for key in store.add(questions.compute(model(), wanted)):
-                    raise DataError(
-                        f"{questions.text_of[key]!r}: the model gave a number that is not finite; try float32"
-                    )
-                report(len(wanted) * processes.of)
+                    text = questions.text_of[key]
+                    raise DataError(f"{text!r}: the model gave a number that is not finite; try float32")
+                report(len(wanted) * processes.of * share)
             answers = store.find(keys)
         if processes.of == 1:
             results += questions.read(answers)
@@ -292,16 +292,3 @@ def answer(
         return []
     store.look_again()
     return answer(ask, model, store)
-
-
-def _in_proportion(progress: OnProgress | None, texts: int, parts: int) -> OnProgress:
-    """Return a function that takes a number of finished questions and reports the same fraction of the texts."""
-    finished, parts = 0, max(parts, 1)
-
-    def report(n: int, **known: bool) -> None:
-        nonlocal finished
-        before, finished = texts * finished // parts, min(finished + n, parts)
-        if progress is not None and (step := texts * finished // parts - before):
-            progress(step, **known)
-
-    return report

@@ -1,16 +1,17 @@
 """Texts that a model scores: minimal pairs, answers, and the scores of their tokens."""
 
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
@@ -30,7 +31,6 @@ class TokenScores:
             "pll_word_l2r", given all others but those after it in its own word.
         ids: Shape (tokens,): the tokens in the model's vocabulary.
         spans: Shape (tokens, 2): the first character of each token and the one after its last.
-        words: Shape (tokens,): the number of the word that a token belongs to.
         log_probs: Shape (tokens,): natural logarithms, at most 0; NaN for a token without a score, and for no other.
     """
 
@@ -38,7 +38,6 @@ class TokenScores:
     scheme: Scheme
     ids: NDArray[np.int32]
     spans: NDArray[np.int64]
-    words: NDArray[np.int64]
     log_probs: NDArray[np.float64]
 
 
@@ -136,29 +135,17 @@ def distinct_texts(portions: Iterable[Texts]) -> list[dict[str, int]]:
     return [{text: firsts.pop(text) for text in portion if text in firsts} for portion in portions]
 
 
-@cache
-def _kind(character: str) -> str:
-    """Return the kind of a character: space, (p)unctuation, (c)hinese, (m)ark or joiner, or (l)etter and all else."""
-    category = unicodedata.category(character)
-    if character.isspace():
-        return " "
-    if category[0] == "M" or category == "Cf":  # joiners of Arabic and Indic scripts, among others
-        return "m"
-    if category[0] == "P" or (character.isascii() and not character.isalnum()):
-        return "p"
-    return "c" if category == "Lo" and unicodedata.name(character, "").startswith("CJK") else "l"
-
-
-_WORD = re.compile("l[lm]*|[pc]m*|m+")  # of kinds
+_WORDS = Tokenizer(WordLevel({"word": 0}, "word"))  # of which the offsets count alone
+_WORDS.normalizer = BertNormalizer(clean_text=False, strip_accents=False, lowercase=False)
+_WORDS.pre_tokenizer = BertPreTokenizer()
 
 
 def ends_of_words(text: str) -> list[int]:
-    """Return the character after the last of each word.
+    """Return the character after the last of each word, as BERT's basic tokenizer cuts them.
 
-    A word is a run of letters, digits and symbols with their marks and joiners; or one mark of punctuation; or one
-    Chinese character. So does BERT's basic tokenizer.
+    A word is a run of letters, digits and symbols; or one mark of punctuation; or one Chinese character.
     """
-    return [word.end() for word in _WORD.finditer("".join(map(_kind, text)))]
+    return [stop for _, stop in _WORDS.encode(text).offsets]
 
 
 class Encoded(NamedTuple):
@@ -275,9 +262,7 @@ def token_table(scores: Sequence[TokenScores]) -> pd.DataFrame:
 
     Returns:
         One row a record: text; scheme; and, with one entry a token, ids, starts and stops (the characters of the
-        token), words and log_probs (NaN, which .parquet keeps as null, for a token without a score).
+        token) and log_probs (NaN, which .parquet keeps as null, for a token without a score).
     """
-    rows = [
-        (one.text, one.scheme, one.ids, one.spans[:, 0], one.spans[:, 1], one.words, one.log_probs) for one in scores
-    ]
-    return pd.DataFrame(rows, columns=["text", "scheme", "ids", "starts", "stops", "words", "log_probs"])
+    rows = [(one.text, one.scheme, one.ids, *one.spans.T, one.log_probs) for one in scores]
+    return pd.DataFrame(rows, columns=["text", "scheme", "ids", "starts", "stops", "log_probs"])

@@ -54,11 +54,9 @@ def ids_of_trial(source: Source, model: Any) -> list[int]:
         read: list[int] = source.tokenizer(TRIAL, verbose=False)["input_ids"]
     rows = model.get_input_embeddings().weight.shape[0]
     if len(words) < 2 or max(read) >= rows:
-        raise ModelError(
-            f"{source}: its tokenizer reads {TRIAL!r} as {len(words)} different tokens with ids of at most "
-            f"{max(read, default=0)}, and the embedding has {rows} rows; its files are missing, damaged or another "
-            "model's, so copy them beside the weights that they belong to"
-        )
+        what = f"reads {TRIAL!r} as {len(words)} different tokens with ids of at most {max(read, default=0)}"
+        advice = "its files are missing, damaged or another model's, so copy them beside their weights"
+        raise ModelError(f"{source}: its tokenizer {what}, and the embedding has {rows} rows; {advice}")
     return read
 
 
@@ -82,10 +80,8 @@ def read_plainly(source: Source, model: M, ids: Sequence[int]) -> tuple[M, Tenso
     is_finite = bool(answer.isfinite().all())
     if not is_finite or (answer == answer[:1]).all():
         fault = "the same at every token" if is_finite else "NaN or infinite"
-        raise ModelError(
-            f"{source}: what it answers to {TRIAL!r} in {dtype} is {fault}, so its weights are damaged or do not "
-            "fit the precision; take float32, or copy or download it again, or take another checkpoint"
-        )
+        advice = "its weights are damaged or do not fit the precision: take float32, or copy or download it again"
+        raise ModelError(f"{source}: what it answers to {TRIAL!r} in {dtype} is {fault}; {advice}")
     part, args = called[-1] if called else (None, ())
     return replace(model, head=part if args and isinstance(args[0], Tensor) else None), answer
 
@@ -119,10 +115,9 @@ def proven(
                 return tried
         except Exception as error:  # of transformers or PyTorch, which do not take what this way gives them
             fault = error
-    raise ModelError(
-        f"{place}: it gives no answer to {TRIAL!r} that is the same in each pass, even where the text is alone"
-        f"{f' ({reason_of(fault)})' if fault else ''}; its architecture is not supported: take another model"
-    ) from fault
+    why = f" ({reason_of(fault)})" if fault else ""
+    what = f"it gives no answer to {TRIAL!r} that is the same in each pass, even where the text is alone"
+    raise ModelError(f"{place}: {what}{why}; its architecture is not supported: take another model") from fault
 
 
 def logits_at(model: LoadedModel, rows: Tensor, columns: Tensor, **inputs: Any) -> Tensor:

@@ -5,12 +5,12 @@ on how many processes there are. Lightning's strategies start them (several GPUs
 for the others, joins what all have computed, and writes the outputs.
 """
 
+import ctypes
 import os
 import signal
-import time
+import sys
 from dataclasses import dataclass
 from functools import cache
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from cxprobe.errors import ParamsError
@@ -22,8 +22,7 @@ if TYPE_CHECKING:  # Lightning takes seconds to import, and one process on the C
 
 # Lightning's settings for one process on the CPU: the present one, so that no process is started.
 _ONE_PROCESS = {"accelerator": "cpu", "devices": 1, "num_nodes": 1, "strategy": "auto"}
-_LOOKS = 1.0  # seconds between two looks at whether the process that started this one is there
-_GRACE = 10.0  # seconds to keep what was computed
+_DEATH_SIGNAL = 1  # of Linux: which signal a process gets when the one that started it has ended
 
 
 @dataclass(frozen=True)
@@ -88,27 +87,16 @@ def _launch(**settings: Any) -> "Fabric":
         fabric = Fabric(**settings, plugins=[LightningEnvironment()] if starts_them else None)
         fabric.launch()
     except (ValueError, RuntimeError, TypeError) as fault:
-        shown = ", ".join(f"{name}: {value}" for name, value in settings.items())
-        raise ParamsError(
-            f"Lightning cannot run with {shown}: {str(fault).strip().splitlines()[0]}; mend them in the section "
-            "compute of params.yaml (one process on the CPU: cpu, 1, 1, auto)"
-        ) from fault
+        what = f"compute: Lightning cannot run with {settings}: {str(fault).strip().splitlines()[0]}"
+        raise ParamsError(f"{what}; one process on the CPU is {_ONE_PROCESS}") from fault
     return fabric
 
 
 def end_with_parent() -> None:
-    """Let this process end soon after the one that started it has ended, however that was.
+    """Let this process end, on Linux, with the one that started it, however that has ended.
 
     Lightning's first process ends all when a helper dies. Nobody looks after the helpers when the first is killed: they
     would compute on until they next wait for it, or wait half an hour for one that died while it started.
     """
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_LOOKS)
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(_GRACE)
-        os.kill(os.getpid(), signal.SIGKILL)  # Python does not see the first while it waits for other processes
-
-    Thread(target=watch, name="parent", daemon=True).start()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)

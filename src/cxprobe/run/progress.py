@@ -88,18 +88,20 @@ class Progress:
     """The progress of one piece of work, see `progress`."""
 
     def __init__(self, bar: Any) -> None:
-        self._bar = bar
+        self._bar, self._finished = bar, 0.0
 
-    def update(self, finished: int, *, known: bool = False) -> None:
-        """Count units that have been finished since the last call; known ones do not count in the rate.
+    def update(self, finished: float, *, known: bool = False) -> None:
+        """Count units, or parts of them, finished since the last call; known ones do not count in the rate.
 
         Raises:
             Killed: A signal has told the process to stop.
         """
         end_if_signalled()
+        self._finished += finished
+        step = min(round(self._finished), self._bar.total) - self._bar.n
         if known:
-            self._bar.initial += finished
-        self._bar.update(finished)
+            self._bar.initial += step
+        self._bar.update(step)
 
 
 @contextmanager

@@ -8,13 +8,11 @@ numbers, tables and figures as an `Outcome`.
 import errno
 import gc
 import os
-import platform
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from importlib import import_module
 from operator import attrgetter
@@ -177,37 +175,26 @@ def _locked(stage: Stage[Any]) -> Iterator[None]:
     """Lock the item of a stage for this process while the block runs.
 
     The operating system releases the lock when the process ends, even if it is killed or if its child processes still
-    run. A file beside the lock says which process holds it. On a shared disk that does not support locks,
-    a warning is printed and the block runs without a lock.
+    run. On a shared disk that does not support locks, a warning is printed and the block runs without a lock.
 
     Raises:
-        DataError: Another process works on the item; the message says which process.
+        DataError: Another process works on the item.
     """
     path = SCRATCH / "locks" / stage.name / f"{stage.item or 'once'}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    holder = path.with_suffix(".txt")
     lock = FileLock(path, timeout=0)
     try:
         lock.acquire()
     except Timeout:
-        try:
-            who = holder.read_text(encoding="utf-8")
-        except OSError:  # the other process has not written this file yet, or has removed it
-            who = "it has just begun or just ended"
-        raise DataError(
-            f"another process works on {stage.item or 'the same'}: {who}; wait until it has ended, or end it, and run "
-            "the stage again"
-        ) from None
+        what = f"another process works on {stage.item or 'the same'}: it has locked {path}"
+        raise DataError(f"{what}; wait until it has ended, or end it, and run the stage again") from None
     except OSError as fault:
         if fault.errno not in _NO_LOCKS:
             raise
         print(f"{path} cannot be locked ({fault.strerror}): do not run this stage in another process", file=sys.stderr)
     try:
-        since = datetime.now().astimezone().isoformat(" ", "seconds")
-        write_bytes(f"process {os.getpid()} on {platform.node()}, since {since}".encode(), holder)
         yield
     finally:
-        holder.unlink(missing_ok=True)
         lock.release()
 
 
@@ -249,17 +236,11 @@ def _stages_to_run(stage: str) -> list[str]:
     try:
         with Repo() as repo, repo.lock:
             graph = repo.index.graph
-            changed = [node for node in graph if node.addressing == stage or _has_changed(node)]
-    except DvcException:  # another command of DVC holds the lock
+            changed = [
+                node
+                for node in graph
+                if node.addressing == stage or any(said != [ALWAYS_CHANGED] for said in node.status().values())
+            ]
+    except DvcException:  # another command of DVC holds the lock, or runs a stage
         return [stage]
     return sorted(node.addressing for node in get_subgraph_of_nodes(graph, changed, downstream=True))
-
-
-def _has_changed(node: Any) -> bool:
-    """Return whether a stage of DVC is not up to date; one that looks at each run is not for that alone."""
-    from dvc.lock import LockError
-
-    try:
-        return any(reasons != [ALWAYS_CHANGED] for reasons in node.status().values())
-    except LockError:  # it runs at present
-        return True

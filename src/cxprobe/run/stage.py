@@ -60,11 +60,8 @@ class Stage(Generic[P]):
         """
         if not path.exists():
             made = path.parts[0] in (DATA.name, RESULTS.name) and "benchmarks" not in path.parts[1:2]
-            raise DataError(
-                f"{path} is missing; `dvc repro` makes it, `dvc pull` fetches it from the team's remote"
-                if made
-                else f"{path} is missing; write it, or take what needs it out of params.yaml"
-            )
+            remedy = "run `dvc repro`, or `dvc pull`" if made else "write it, or take what needs it out of params.yaml"
+            raise DataError(f"{path} is missing; {remedy}")
         self.inputs[str(path)] = md5_of(path)
         return path
 

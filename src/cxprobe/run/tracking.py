@@ -15,7 +15,7 @@ os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
 import json
 import logging
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -49,7 +49,7 @@ _VIEWS = (  # what a link shows, as what, and the search
     ("all models with baselines and random weights", "TABLE", f"tags.{ROLE_TAG} != 'part'"),
     ("parts of runs, such as probes", "TABLE", f"tags.{ROLE_TAG} = 'part'"),
 )
-_PAGE = 1000  # runs in an answer of the store
+_MOST_RUNS = 50_000  # that a store returns
 _AT_A_TIME = 8  # runs that are written to a server
 _NAMED, _LETTERS = 3, 20  # changed settings in the name of a run, and letters of their values
 _WRITES_MISSING = "`cxprobe sync` again, which writes what is missing"
@@ -196,15 +196,6 @@ def _params_of(run: Run) -> dict[str, str]:
     return {**of_model, **run.part, **run.settings}
 
 
-def _every_run(client: MlflowClient, experiment: str) -> Iterator[entities.Run]:
-    """Yield the runs of an experiment; in pages, since thousands of runs are much to answer."""
-    token = None
-    while token != "":
-        page = client.search_runs([experiment], max_results=_PAGE, page_token=token)
-        yield from page
-        token = page.token or ""
-
-
 def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Experiments) -> int:
     """End the runs that are left open, write those that the store does not have, and return the number of these."""
     ids, complete, ended = dict[str, str](), set[str](), 0
@@ -214,7 +205,7 @@ def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Exper
         if name not in needed and client.get_experiment_by_name(name) is None:
             continue
         ids[name] = experiment_id(client, name, note)
-        for known in _every_run(client, ids[name]):  # the newest first
+        for known in client.search_runs([ids[name]], max_results=_MOST_RUNS):  # the newest first
             tags, params = known.data.tags, known.data.params
             if PARENT_TAG in tags and known.info.status == "FINISHED":
                 continue  # of a parent, which counts
@@ -233,7 +224,6 @@ def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Exper
         run, context = one
         changed = changed_settings(_params_of(run), first.get(_place(_params_of(run), run.stage), {}))
         _write(client, ids[run.experiment], run, context, changed, context.started or began)
-        _delete_copies(client, ids[run.experiment], run)
         shown.update(1)
 
     # A server is waited for, so several runs are under way; a local file takes one at a time.
@@ -256,23 +246,6 @@ def changed_settings(params: Texts, first: Texts) -> str:
     changed = [name for name, value in params.items() if first.get(name, value) != value]
     named = [f"{name.rpartition('.')[2]}={params[name][:_LETTERS]}" for name in changed[:_NAMED]]
     return ", ".join(named + [f"{len(changed) - _NAMED} more"] * (len(changed) > _NAMED))
-
-
-def _delete_copies(client: MlflowClient, experiment: str, run: Run) -> None:
-    """Keep one of the copies of a run that several people have written at the same moment.
-
-    Each looks after the own run is complete, so the last one sees them all, and all keep the same one.
-    """
-    complete = f"attributes.status = 'FINISHED' and tags.`{RECORD_TAG}` = '{run.digest}'"
-    for copy in sorted(found.info.run_id for found in client.search_runs([experiment], complete))[1:]:
-        _delete(client, experiment, copy)
-
-
-def _delete(client: MlflowClient, experiment: str, run: str) -> None:
-    """Delete a run and its children."""
-    for child in client.search_runs([experiment], f"tags.`{PARENT_TAG}` = '{run}'"):
-        _delete(client, experiment, child.info.run_id)
-    client.delete_run(run)
 
 
 def _begin(

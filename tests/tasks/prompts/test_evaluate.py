@@ -223,7 +223,7 @@ def word_scores(text: str) -> TokenScores:
     spans = list(zip([0, *stops[:-1]], stops, strict=True))
     log_probs = [-len(text[:stop]) / 7 - start / 3 for start, stop in spans]
     numbers = np.arange(len(spans))
-    return TokenScores(text, "causal", numbers, np.array(spans), numbers, np.array(log_probs))
+    return TokenScores(text, "causal", numbers, np.array(spans), np.array(log_probs))
 
 
 def test_an_answer_has_the_scores_of_its_own_words_after_the_question_and_after_nothing():

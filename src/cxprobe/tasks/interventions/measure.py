@@ -19,7 +19,7 @@ from torch import Tensor
 
 from cxprobe.errors import DataError
 from cxprobe.files.code import computing_code
-from cxprobe.files.tables import keep_table, kept_table, read_table, write_table
+from cxprobe.files.tables import kept_table, read_table, write_table
 from cxprobe.files.writing import DATA, SCRATCH, project_folder, scratch_folder
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.intervening import (
@@ -409,7 +409,7 @@ def measure(stage: Stage[InterventionsStage], member: Member) -> dict[str, float
         table = kept_table(work[layer])
         if table is None:
             table = measure_layer(model.loaded, asked, layer, settings, Fitting(_MOST_ITERATIONS, seed, model.what))
-            keep_table(table, work[layer])
+            write_table(table, work[layer], optional=table.columns)
         return table
 
     checked = model.check([text for items in made.values() for text in items["base_before"]])

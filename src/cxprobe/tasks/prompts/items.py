@@ -21,7 +21,7 @@ from pydantic import Field, StringConstraints, model_validator
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import ConstructionError, DataError
 from cxprobe.files.reading import check_separator, kind_of, read_text
-from cxprobe.files.schema import Closed, FaultsError, distinct, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, distinct, read_yaml, suggest, validate
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.prompts.params import CONTROL, RELATIONS, Kind, Relation
 from cxprobe.text import Filler, SlotName, Template, Words, filler_words, render, slots_of
@@ -171,7 +171,7 @@ class InferenceItems(Closed):
     @model_validator(mode="after")
     def _can_be_rendered(self) -> "InferenceItems":
         if faults := [*self._faults()]:
-            raise FaultsError(faults)
+            raise ValueError("\n".join(faults))
         return self
 
     @property

@@ -20,7 +20,7 @@ from cxprobe.constructions import LABELS
 from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
 from cxprobe.files.code import computing_code
-from cxprobe.files.tables import keep_table, kept_table
+from cxprobe.files.tables import kept_table, write_table
 from cxprobe.probing import (
     Fitting,
     Progress,
@@ -128,7 +128,7 @@ def recognise(
         pd.concat(folds, ignore_index=True),
     )
     for table, path in zip(predictions, paths, strict=True):
-        keep_table(table, path)
+        write_table(table, path, optional=table.columns)
     return predictions
 
 
