@@ -168,11 +168,14 @@ def test_a_folder_has_no_revision(tiny_bert):
             "there is no such folder, and",
         ),
         ([".", "package:cxprobe/nothing"], r"has no config\.json, so it is not the folder of a model"),
+        (["steps"], r"add one of its folders \(one\), or write a series of them"),
         (["package:no_such_package/model"], "'no_such_package' is not installed"),
     ],
 )
 def test_what_is_no_model_is_refused(tmp_path, monkeypatch, names, said):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "steps/one").mkdir(parents=True)
+    (tmp_path / "steps/one/config.json").touch()
     for name in names:
         with pytest.raises((ProjectError, ModelError), match=said):
             describe_model(name, None, "float32")

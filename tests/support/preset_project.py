@@ -10,7 +10,6 @@ import pandas as pd
 from reasoning_tables import PLAIN
 from tiny_lms import save_lm, tokenizer_of
 
-from conftest import ROOT
 from cxprobe.tasks.registry import TASKS
 
 READ = ("corpora", "lexicon", "models", "prompts", "published")  # of the project, and not changed
@@ -27,6 +26,9 @@ KINDS = {
     "llama": "llama",
     "gemma": "llama",  # whose tokenizer puts something before a text, too
     "olmo": "llama",
+    "smollm": "llama",
+    "mlm": "bert",
+    "minilm": "bert",
     "": "gpt2",
 }
 
@@ -117,8 +119,12 @@ def cut_down(params: dict[str, Any]) -> None:
     for entry in params["models"].values():
         if checkpoints := entry.get("checkpoints"):  # the first and the last of a series
             entry["checkpoints"] = {name: checkpoints[name] for name in [*checkpoints][:: len(checkpoints) - 1]}
-    for checkpoint in _of_the_hub(params):
-        checkpoint |= {"name": f"tiny/{_kind_of(checkpoint['name'])}", "revision": None, "sha256": None}
+    for checkpoint in _checkpoints(params):
+        if checkpoint["name"]:
+            kind = _kind_of(checkpoint["name"])
+            checkpoint |= {"name": f"tiny/{kind}", "revision": None, "sha256": None}
+            if kind in ("gpt2", "llama"):
+                checkpoint["bos"] = "add"
     for llm in params["llms"].values():
         llm |= {"name": "mockllm/model", "arguments": {"reply": "A"}}
 
@@ -145,15 +151,6 @@ def _checkpoints(params: dict[str, Any]) -> Iterator[dict[str, Any]]:
         inside = entry.get("checkpoints", {}).values()
         baseline = [one["checkpoint"] for one in entry.get("members", {}).values() if "checkpoint" in one]
         yield from [*inside, *baseline] if "kind" in entry else [entry]
-
-
-def _of_the_hub(params: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the checkpoints that are neither in the project nor in a package, and that have a name."""
-    return [
-        one
-        for one in _checkpoints(params)
-        if one["name"] and not one["name"].startswith("package:") and not (ROOT / one["name"]).exists()
-    ]
 
 
 def _kind_of(name: str) -> str:

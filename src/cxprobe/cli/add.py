@@ -195,9 +195,10 @@ def describe_model(name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
         raise ProjectError(f"--revision {revision}: '{name}' is on this machine and has no revision; leave it out")
     folder = folder or Path(path_of(f"the model {name}", name))
     if not (folder if is_gguf(name) else folder / "config.json").is_file():
+        inside = sorted(path.parent.name for path in folder.glob("*/config.json"))
+        remedy = f"add one of its folders ({', '.join(inside)}), or write a series of them" if inside else "correct it"
         raise ProjectError(
-            f"{name}: {folder} has no config.json, so it is not the folder of a model, and is no GGUF file; "
-            "correct the name"
+            f"{name}: {folder} has no config.json, so it is not the folder of a model, and is no GGUF file; {remedy}"
         )
     return spec.model_copy(update={"sha256": digest_of(folder)})
 

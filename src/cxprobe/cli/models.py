@@ -406,18 +406,23 @@ def _print_legend(rates: "pd.DataFrame", are_all: bool, stream: TextIO) -> None:
 
     of_form = divided_by(rates[(rates["task"] == "pairs") & (rates["measure"] == "accuracy")])
     units = divided_by(rates[rates["measure"] == "contrast"], "condition")["n"]
-    asked = ", ".join(f"{n:g}" for n in sorted(units.unique())) or "no"
-    known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in {*of_form["verdict"]})
-    pairs = ", ".join(map(str, sorted(of_form["n"].unique()))) or "no"
-    print(
-        f"\nform: % of {pairs} pairs that are right, chance 50 [95 % interval]",
-        *[f"  {known}; corrected over all constructions"] * are_all,
-        f"meaning: nats toward what the construction means, preferences cancelled, {asked} frames",
-        "adds: meaning less that of the nearest of a neutral sentence and the rivals, without the construction",
-        "control: the same where the meaning is said in plain words",
-        sep="\n",
-        file=stream,
-    )
+    print(file=stream)
+    if len(of_form):
+        pairs = ", ".join(map(str, sorted(of_form["n"].unique())))
+        print(f"form: % of {pairs} pairs that are right, chance 50 [95 % interval]", file=stream)
+    if len(of_form) and are_all:
+        keys = [key for key in VERDICTS if key in {*of_form["verdict"]}]
+        known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in keys)
+        print(f"  {known}; corrected over all constructions", file=stream)
+    if len(units):
+        asked = ", ".join(f"{n:g}" for n in sorted(units.unique()))
+        print(
+            f"meaning: nats toward what the construction means, preferences cancelled, {asked} frames",
+            "adds: meaning less that of the nearest of a neutral sentence and the rivals, without the construction",
+            "control: the same where the meaning is said in plain words",
+            sep="\n",
+            file=stream,
+        )
     if not are_all:
         print("A verdict needs --all, since it is corrected over all constructions; so does p", file=stream)
     if (units < FEWEST_FRAMES).any():

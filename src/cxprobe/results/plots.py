@@ -20,6 +20,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -32,11 +33,12 @@ from cxprobe.stats import Estimate
 PANELS: Mapping[Question, str] = {"form": "form", "meaning": "meaning", "words": "prompts", "used": "use"}
 TEXT, SOFT, LINE, BAND = "#1b1f24", "#59616b", "#d5dae0", "#c9ced5"
 # Style of a verdict -> its colour, its mark, whether this is filled, and what it says; marks differ without colour.
-_MARKS: Mapping[Style, tuple[str, str, bool, str]] = {
+# The question mark is made here, since dollar signs in the figures are no formula.
+_MARKS: Mapping[Style, tuple[str, str | MarkerStyle, bool, str]] = {
     "found": ("#00694b", "^", True, "adds most; or above the best baseline"),
     "explained": ("#8a4300", "D", True, "adds a part; or right, perhaps without the construction"),
     "absent": ("#9b1c31", "o", False, "adds nothing; or not above chance"),
-    "undecided": (SOFT, "$?$", True, "undecided: too few items, or fails the control"),
+    "undecided": (SOFT, MarkerStyle("$?$"), True, "undecided: too few items, or fails the control"),
 }
 _WITHOUT_VERDICT = (TEXT, ".", True, "")
 # Colours for colour-blind readers (Okabe & Ito 2008).
@@ -400,8 +402,10 @@ def _look(mark: Mark, kinds: Sequence[str] = ()) -> dict[str, Any]:
         number = kinds.index(mark.kind)
         return {"color": OKABE_ITO[number % len(OKABE_ITO)], "marker": MARKERS[number % len(MARKERS)], "markersize": 5}
     colour, shape, is_filled, _ = _MARKS[mark.style] if mark.style else _WITHOUT_VERDICT
-    size = 6 if mark.style == "undecided" else 8.5
-    return {"color": colour, "marker": shape, "markerfacecolor": colour if is_filled else "white", "markersize": size}
+    # A sign in a circle is small, and an edge around its strokes would fill it.
+    size, edge = (6.5, 0.0) if mark.style == "undecided" else (8.5, 1.0)
+    face = colour if is_filled else "white"
+    return {"color": colour, "marker": shape, "markerfacecolor": face, "markersize": size, "markeredgewidth": edge}
 
 
 def _key_of(marks: Sequence[Mark], kinds: Sequence[str]) -> list[Artist]:
