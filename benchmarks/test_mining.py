@@ -19,9 +19,9 @@ import pytest
 from paired import take_turns
 from threadpoolctl import threadpool_limits
 
-from cxprobe.constructions.construction import load_construction
-from cxprobe.corpora.pattern import load_pattern
-from cxprobe.corpora.readers import CorpusFiles, read_blocks
+from cxprobe.corpora.params import Corpus
+from cxprobe.corpora.pattern import load_wanted
+from cxprobe.corpora.readers import read_blocks
 from cxprobe.corpora.search import BATCH, Matchers, load_matchers, search
 from cxprobe.tagging import joined, sentence_spans
 from documentation import find_packages, installed_prose
@@ -81,14 +81,14 @@ def shards(tmp_path_factory) -> list[Path]:
 
 def blocks(paths):
     for path in paths:
-        corpus = CorpusFiles(str(path.parent), (path.name,), "jsonl", "text", "url", digest="")
+        corpus = Corpus(folder=str(path.parent), format="jsonl")
         for records, _ in read_blocks(corpus, path.name, LONGEST_LINE):
             yield records
 
 
 def matchers(*names: str) -> dict[str, Matchers]:
     folder = ROOT / "constructions"
-    patterns = {name: load_pattern(name, load_construction(name, folder), folder) for name in names}
+    patterns = {name: load_wanted(name, folder).pattern for name in names}
     return load_matchers(patterns, {name: PARSER if one.is_parsed else TAGGER for name, one in patterns.items()})
 
 

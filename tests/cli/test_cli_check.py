@@ -4,23 +4,10 @@ import shutil
 
 import pytest
 from command_line import call
-from ruamel.yaml import YAML
 from whole_project import change
 
-from conftest import ROOT
-from cxprobe.cli.init import preset_text
 from cxprobe.project.params import schema_text
 
-FIXED = """\
-tests: form
-people: []
-switched: false
-slots: {noun: {gloss: a noun}}
-variants:
-  A: {context: null, continuation: "The {noun} {verb}.", contrast: {verb: {good: sleeps, bad: sleep}}}
-frames: [{noun: cat}, {noun: dog}, {noun: bird}, {noun: horse}]
-fillers: {}
-"""
 NO_FAULT = "params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault"
 
 
@@ -71,8 +58,6 @@ def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):
     replace(folder / "lexicon" / "people.yaml", "Ida, Mia", "Ida, Ann")
     (folder / "prompts" / "reasoning.yaml").write_bytes(b"a: caf\xe9\n")  # not UTF-8
     replace(toy / "construction.yaml", "  length: {", "  label: {")
-    replace(toy / "grammars/train.cfg", "NOUN ->", "NUON ->")
-    replace(toy / "grammars/test.cfg", "VERB ->", "VREB ->")
     replace(toy / "pattern.yaml", "must_match:", "mustmatch:")
     replace(toy / "labels.tsv", "\tnegative\t", "\tnegatve\t")
     replace(toy / "pairs.yaml", "gift: an egg", 'gift: ""')
@@ -86,7 +71,6 @@ def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):
     assert files == sorted(files)
     assert list(dict.fromkeys(files)) == [
         "constructions/toy/construction.yaml",
-        *(f"constructions/toy/grammars/{name}.cfg" for name in ("test", "train")),
         *(f"constructions/toy/{name}" for name in ("items.yaml", "labels.tsv", "pairs.yaml")),
         *(f"constructions/toy/{name}" for name in ("pattern.yaml", "scenarios.yaml")),
         *("lexicon/people.yaml", "params.yaml", "prompts/reasoning.yaml"),
@@ -121,12 +105,6 @@ def test_a_tagger_that_is_not_there_is_told_where_something_is_mined(folder):
     assert "mining.tagger: there is no folder spacy, which" in check()[1][1]
 
 
-def test_a_label_that_the_parser_never_gives_is_told_with_the_one_that_was_meant(folder):
-    (folder / "models/parser/en_ewt_cxprobe/meta.json").write_text('{"labels": {"parser": ["iobj", "obj"]}}')
-    replace(folder / "constructions/toy/pattern.yaml", "{TAG: JJ}", "{TAG: JJ, DEP: {IN: [obj, dobj]}}")
-    assert "DEP: mining.parser gives no 'dobj'; did you mean 'obj'?" in check()[1][0]
-
-
 def test_all_constructions_are_checked_whatever_the_grid_names(folder):
     shutil.copytree(folder / "constructions" / "toy", folder / "constructions" / "other")
     for old, new in (("V: drew", "V: kept"), ("V: fed", "V: kept"), ("V: slept", "V: cooked")):
@@ -143,21 +121,6 @@ def test_all_constructions_are_checked_whatever_the_grid_names(folder):
     )
 
 
-def test_a_project_of_one_task_needs_nothing_of_the_others(folder):
-    grammars = ("grammars/train.cfg", "grammars/test.cfg")
-    for name in ("pattern.yaml", "labels.tsv", "scenarios.yaml", "items.yaml", *grammars):
-        (folder / "constructions" / "toy" / name).unlink()
-    shutil.rmtree(folder / "prompts")
-    toy = folder / "constructions" / "toy" / "construction.yaml"
-    toy.write_text(toy.read_text().partition("grammar:")[0])
-    yaml = YAML(typ="safe")
-    params = yaml.load(preset_text("pairs", ROOT / "presets"))
-    params["pairs"]["constructions"] = ["toy"]
-    with (folder / "params.yaml").open("w") as file:
-        yaml.dump(params, file)
-    assert check()[0] == 0
-
-
 def test_all_files_to_import_are_told_at_once(folder):
     def ask(params):
         params["prompts"]["make"]["files"] = {"one": "data/benchmarks/one.tsv", "two": "data/benchmarks/two.tsv"}
@@ -169,16 +132,6 @@ def test_all_files_to_import_are_told_at_once(folder):
     assert [line.split(";")[0] for line in lines[:-1]] == [
         f"data/benchmarks/{file}: there is no such file" for file in ("one.tsv", "shots.csv", "two.tsv")
     ]
-
-
-def test_a_variant_in_which_one_answer_is_always_right_is_told(folder):
-    file = folder / "constructions" / "toy" / "form_pairs.yaml"
-    file.write_text(FIXED)
-    change(folder, lambda params: params["pairs"]["constructions"].append("toy-form"))
-    code, (_, note) = check()
-    assert code == 0
-    assert note.startswith("constructions/toy/form_pairs.yaml: rates of the construction leave out 1 of 1 variants")
-    assert "A: 'sleeps' is right and 'sleep' is wrong in all" in note
 
 
 def test_the_schema_and_the_page_of_constructions_are_written_where_they_changed(folder):

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import typer
@@ -66,21 +65,6 @@ def test_every_command_has_help_and_stands_in_a_group():
         assert f" {command} " in output
         assert call(command, "--help")[0] == 0
     assert "│ Commands" not in output  # the group of those that have none
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["label", "tyo", "--who", "Ann"], "tyo/construction.yaml: there is no such file; did you mean 'toy'?"),
-        (["preset", "smal"], "there is no preset 'smal'; did you mean 'small'?"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_a_mistyped_name_is_told_with_the_one_that_was_meant(toy_project, words, said):
-    Path("presets").mkdir()
-    Path("presets/small.yaml").touch()
-    code, output = call(*words)
-    assert (code, said in output) == (2, True)
 
 
 def test_a_warning_is_its_text_alone(tmp_path):

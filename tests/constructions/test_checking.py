@@ -35,10 +35,6 @@ def test_a_fault_is_told_once_for_a_template_and_at_its_row_where_no_other_has_o
     assert all(said in fault.what for fault in lint_items(items))
 
 
-def test_the_same_item_twice_may_be_allowed():
-    assert list(lint_items([*CLEAN, *CLEAN], are_distinct=False)) == []
-
-
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=6))
 def test_words_are_balanced_if_each_is_right_as_often_as_wrong(answers):
     items = [Item((n,), "one", [f"Item {n}."], answers=[pair]) for n, pair in enumerate(answers)]

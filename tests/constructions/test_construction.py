@@ -1,16 +1,10 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import CONSTRUCTION, PEOPLE, ROOT
 from cxprobe.constructions.construction import (
     RESERVED_FEATURES,
-    Distance,
-    Length,
-    Start,
     grammar_file,
     load_construction,
-    load_sound_parts,
 )
 from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
@@ -59,14 +53,6 @@ def test_a_second_pair_has_rules_and_features_of_its_own(tmp_path):
     assert files == ["grammars/test.cfg", "grammars/balanced_test.cfg"]
 
 
-@given(st.lists(st.integers(0, 30), min_size=2, max_size=2).map(sorted), st.integers(0, 30))
-def test_features_measure_length_starts_and_distance(marks, beyond):
-    words, marks = marks[-1] + beyond, tuple(marks)
-    assert Length(measure="length").of(words, marks) == words
-    assert Start(measure="start", mark=1).of(words, marks) == marks[1]
-    assert Distance(measure="distance", marks=(0, 1)).of(words, marks) == marks[1] - marks[0]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -93,21 +79,6 @@ def test_every_column_of_sentences_beside_the_features_is_reserved(toy_construct
     mined = ("id", "text", "url", "start", "end", "tags", "matched", "slots")
     columns = {*generated, *mined} - construction.features.keys()
     assert {column for column in columns if not column.startswith(CLUSTER)} <= RESERVED_FEATURES
-
-
-def test_the_sound_parts_of_a_faulty_file_are_enough_to_check_the_others(tmp_path):
-    (tmp_path / "x").mkdir()
-    file = tmp_path / "x" / "construction.yaml"
-    file.write_text(CONSTRUCTION.replace("gloss:", "glos:").replace("  length: {", "  label: {"))
-    sound = load_sound_parts("x", tmp_path)
-    assert sound.grammar is not None
-    assert sound.features == {}
-    file.write_text(CONSTRUCTION.replace("gloss:", "glos:").replace("marker:", "marcker:"))
-    sound = load_sound_parts("x", tmp_path)
-    assert sound.grammar is None
-    assert list(sound.features) == ["length", "second_start"]
-    file.write_text("name: [")
-    assert load_sound_parts("x", tmp_path).grammar is None
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from small_corpora import corpus_of, settings_of
 
-from cxprobe.corpora.readers import files_left_out, list_corpus
+from cxprobe.corpora.readers import list_corpus
 from cxprobe.errors import DataError
 from cxprobe.run.mining import CorporaParams
 
@@ -58,28 +58,11 @@ def test_a_folder_that_is_no_fixed_place_is_refused(folder, said):
         corpus_of(folder)
 
 
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "corpus").mkdir()
-    for number, name in enumerate(["b.json", "a.json.gz"]):
-        path = tmp_path / "corpus" / name
-        path.write_bytes(b"x" * (number + 3))
-        os.utime(path, (0, 86400 * number))
-    return tmp_path / "corpus"
-
-
-def test_files_are_listed_with_size_and_time(folder):
-    assert list_corpus(corpus_of(folder)).to_numpy().tolist() == [
+def test_files_are_listed_with_size_and_time(tmp_path):
+    for number, name in enumerate(["b.json", "a.json.gz", "c.parquet"]):  # of another format
+        (tmp_path / name).write_bytes(b"x" * (number + 3))
+        os.utime(tmp_path / name, (0, 86400 * number))
+    assert list_corpus(corpus_of(tmp_path)).to_numpy().tolist() == [
         ["a.json.gz", 4, "1970-01-02T00:00:00+00:00"],
         ["b.json", 3, "1970-01-01T00:00:00+00:00"],
     ]
-
-
-def test_files_of_other_formats_are_left_out_and_named(folder):
-    (folder / "deep").mkdir()
-    for name in ("notes.md", "c.parquet", "deep/d.conllu.gz", "deep/e.jsonl"):
-        (folder / name).write_bytes(b"x")
-    assert files_left_out(corpus_of(folder)) == ["c.parquet", "deep/d.conllu.gz"]
-    assert files_left_out(corpus_of(folder).model_copy(update={"glob": "b*"})) == []  # a glob says which are meant
-    read = list_corpus(corpus_of(folder))["name"]
-    assert not {*read} & {*files_left_out(corpus_of(folder))}

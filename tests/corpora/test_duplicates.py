@@ -2,22 +2,20 @@ import random
 import re
 from contextlib import nullcontext
 
-import pandas as pd
 import pytest
 from datasketch import MinHash
 
 from cxprobe.corpora.engine import check_faults, find_duplicates
 from cxprobe.errors import DataError
 
-FAULT = ("part-0.jsonl", 1, 0, "no text under the key 'txt'; its keys are text, url")
+FAULT = {"shard": "part-0.jsonl", "line": 1, "fault": "no text under the key 'txt'; its keys are text, url"}
 
 
-@pytest.mark.parametrize(("faults", "refused"), [(0, False), (10, False), (11, True), (90, True)])
+@pytest.mark.parametrize(("faults", "refused"), [(0, False), (10, False), (11, True), (90, True), (100, True)])
 def test_more_faults_than_the_limit_are_refused(faults, refused):
-    table = pd.DataFrame([FAULT] * min(faults, 1), columns=["shard", "line", "offset", "fault"])
-    message = f"{faults} faults beside {100 - faults} documents"
-    with pytest.raises(DataError, match=rf"{message} .*most_faults \(0\.1\)") if refused else nullcontext():
-        check_faults({"documents": 100 - faults, "faults": faults, "shards": 3}, table, "c4", 0.1)
+    message = rf"corpora\.c4: {faults} faults beside {100 - faults} documents .*most_faults is 0\.1; the first: part-0"
+    with pytest.raises(DataError, match=message) if refused else nullcontext():
+        check_faults({"documents": 100 - faults, "faults": faults, "shards": 3}, [FAULT], "c4", 0.1)
 
 
 def compared_one_by_one(texts, permutations, threshold):

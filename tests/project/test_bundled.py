@@ -5,8 +5,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hatchling.builders.sdist import SdistBuilder
-from hatchling.builders.wheel import WheelBuilder
 
 from conftest import ROOT
 from cxprobe.project.bundled import BUNDLED, bundled_paths
@@ -53,24 +51,3 @@ def test_the_models_that_the_presets_name_are_carried():
     for preset in (ROOT / "presets").glob("*.yaml"):
         for name in re.findall(r"\bname: (models/[\w./-]+)", preset.read_text()):
             assert Path(name) in bundled, (preset.name, name)
-
-
-@pytest.mark.parametrize(
-    ("builder", "version", "folder"),
-    [(WheelBuilder, "standard", "cxprobe/bundled/"), (SdistBuilder, "standard", ""), (WheelBuilder, "editable", None)],
-    ids=["wheel", "sdist", "editable"],
-)
-def test_the_build_puts_the_files_where_they_belong_and_an_editable_installation_has_its_own(builder, version, folder):
-    made = builder(str(ROOT))
-    data = made.get_default_build_data() | {"force_include": {}}
-    for hook in made.get_build_hooks(str(ROOT)).values():
-        hook.initialize(version, data)
-    expected = set() if folder is None else {f"{folder}{path.as_posix()}" for path in bundled_paths(ROOT)}
-    assert set(data["force_include"].values()) == expected
-
-
-def test_a_source_distribution_has_the_package_and_no_data_or_results():
-    selected = {Path(file.path) for file in SdistBuilder(str(ROOT)).recurse_selected_project_files()}
-    of_package = {path for path in selected if path.is_relative_to(ROOT / "src/cxprobe")}
-    assert {path.relative_to(ROOT).as_posix() for path in selected - of_package} == {"hatch_build.py"}
-    assert ROOT / "src/cxprobe/py.typed" in of_package

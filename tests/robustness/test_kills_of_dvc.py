@@ -12,9 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from killing import SEED
 from mlflow import MlflowClient
-from ruamel.yaml import YAML
 from servers import wait_until
 from toy_stages import write_toy_project
 
@@ -24,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
 PATHS = os.pathsep.join(str(ROOT / path) for path in ("src", "tests", "tests/support"))
 NUMBER = int(os.environ.get("CXPROBE_KILLS_OF_DVC", "3"))  # of each kind
-STAGES = {"measure_pairs": "tiny-1", "evaluate_pairs": "", "report": ""}
+SEED = os.environ.get("CXPROBE_KILL_SEED", "1")
 CONTENT = ("data", "results", "dvc.lock")
 # How a `dvc repro` ends: the signal, and whether its stage gets it too.
 ENDS = {
@@ -44,21 +42,10 @@ def finished(tmp_path_factory) -> Path:
     folder.mkdir()
     for name in ("support/toy_stages.py", "support/toy_stage.py"):
         shutil.copy(ROOT / "tests" / name, folder)
+    shutil.copy(ROOT / "tests/support/toy_dvc.yaml", folder / "dvc.yaml")
     write_toy_project(folder)
     (folder / ".gitignore").write_text("mlruns\n__pycache__\n/data\n/results\n")
     shutil.copy(ROOT / ".dvcignore", folder)
-    stages = {}
-    before: list[str] = []  # one after the other
-    for name, item in STAGES.items():
-        outs = [str(Path(top, name, item)) for top in ("data", "results") if (top, name) != ("data", "report")]
-        stages[name] = {
-            "cmd": f"TOY_STAGE={name} python toy_stage.py",
-            "deps": ["input.txt", *before],
-            "outs": outs,
-        } | ({"matrix": {"model": [item]}} if item else {})  # DVC gives the item to the script
-        before = outs[:1]
-    with (folder / "dvc.yaml").open("w") as file:
-        YAML().dump({"stages": stages}, file)
     init_dvc(folder)
     commit(folder)
     run(folder, "dvc", "repro", PYTHONPATH=PATHS)

@@ -11,7 +11,7 @@ from conftest import ROOT
 from cxprobe.corpora.engine import collect, make_job, run_shards
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import Pattern, load_wanted
-from cxprobe.corpora.readers import open_corpus
+from cxprobe.corpora.readers import list_corpus
 from cxprobe.files.tables import read_table
 
 CC = "comparative-correlative"
@@ -49,7 +49,6 @@ def write_corpus(folder: Path, shards: int = 4) -> None:
         lines = [json.dumps({"text": text, "url": f"{shard}/{n}"}) for n, text in enumerate(texts)]
         lines.insert(3, '{"broken')
         (folder / f"{shard}.json.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
-    (folder / "damaged.json.gz").write_bytes((folder / "0.json.gz").read_bytes()[:90])
 
 
 def corpus_of(folder: Path | str, format: str = "jsonl") -> Corpus:
@@ -76,15 +75,15 @@ def job_of(corpus: Corpus, settings: Mining, scratch: Path, constructions: Seque
     """Return all that is mined, by construction, and the job of mining it."""
     wanted = {name: load_wanted(name, ROOT / "constructions") for name in constructions}
     patterns = {name: one.pattern for name, one in wanted.items()}
-    return wanted, make_job(open_corpus(corpus), settings, patterns, scratch)
+    return wanted, make_job(corpus, list_corpus(corpus)["name"].tolist(), settings, patterns, scratch)
 
 
 def mine(corpus: Corpus, settings: Mining, scratch: Path, output: Path):
-    """Mine the comparative correlative as the stage does; return its sentences, and numbers of steps and rejects."""
+    """Mine the comparative correlative; return its sentences, numbers of steps and rejects, counts, and faults."""
     wanted, job = job_of(corpus, settings, scratch)
-    run_shards(job, settings.engine)
-    known = collect(job, wanted, settings, "books", output)
-    return read_table(output / CC / "sentences.parquet"), known["found"][CC], known["counts"]
+    run_shards(job)
+    known = collect(job, wanted, "books", output)
+    return read_table(output / CC / "sentences.parquet"), known["found"][CC], known["counts"], known["faults"]
 
 
 def pattern_of(prefilter: str = ".", **form) -> Pattern:

@@ -59,16 +59,11 @@ def preset(
     only: Annotated[
         str, typer.Option(help="A figure or table of a paper's preset, as `figure-3`: params.yaml asks for no more.")
     ] = "",
-    show: Annotated[bool, typer.Option("--show", help="Print it, and leave params.yaml as it is.")] = False,
 ) -> None:
     """Write params.yaml from a preset: presets/base.yaml, and what the preset says differently."""
     from cxprobe.files.writing import write_bytes
 
-    text = preset_text(name, Path("presets"), only)
-    if show:
-        print(text, end="")
-        return
-    write_bytes(text.encode(), PARAMS_FILE)
+    write_bytes(preset_text(name, Path("presets"), only).encode(), PARAMS_FILE)
     print(f"{PARAMS_FILE} is that of the preset {name}. Next: cxprobe check, dvc repro")
 
 
@@ -88,32 +83,25 @@ def create_project(folder: Path, preset: str) -> None:
     """
     source = bundled_files()
     params = preset_text(preset, source / "presets")
-    if folder.exists() and not folder.is_dir():
-        raise ProjectError(f"{folder} is a file; name a folder")
     if there := sorted(path.name for path in folder.glob("*") if path.name != ".git"):
         raise ProjectError(f"{folder} is not empty ({there[0]} ...); name a new folder, so that nothing is replaced")
     if shutil.which("git") is None:
         raise ProjectError("git is not installed, and DVC needs it for a project; install git first")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _initialise(folder)  # before the files of DVC are copied, since it refuses a .dvc that is there
-        _copy_carried(source, folder, params)
-        (folder / PARAMS_FILE).write_text(params, encoding="utf-8")
-        readme = _README.read_text(encoding="utf-8").replace("<TITLE>", folder.absolute().name)
-        (folder / "README.md").write_text(readme.replace("<PRESET>", preset), encoding="utf-8")
-        pipeline = (folder / "dvc.yaml").read_text(encoding="utf-8")
-        pipeline = pipeline.replace("deps: [pipelines, src/cxprobe]", _LOOKS_EACH_TIME)
-        (folder / "dvc.yaml").write_text(pipeline, encoding="utf-8")
-        names = [line for line in read_text(folder / _PACKAGES, ProjectError).splitlines() if line[:1] not in ("", "#")]
-        installed = [name for name in names if any(distributions(name=name))]
-        head = (
-            "# The packages whose documentation is the embedded corpus: those that cxprobe was tested with and that "
-            f"were\n# installed when `cxprobe init` made this project, {len(installed)} of {len(names)}. Pin their "
-            "versions."
-        )
-        (folder / _PACKAGES).write_text("\n".join([head, *installed, ""]), encoding="utf-8")
-    except OSError as fault:
-        raise ProjectError(f"{folder}: cannot be written: {fault.strerror} ({fault.filename})") from fault
+    folder.mkdir(parents=True, exist_ok=True)
+    _initialise(folder)  # before the files of DVC are copied, since it refuses a .dvc that is there
+    _copy_carried(source, folder, params)
+    (folder / PARAMS_FILE).write_text(params, encoding="utf-8")
+    readme = _README.read_text(encoding="utf-8").replace("<TITLE>", folder.absolute().name)
+    (folder / "README.md").write_text(readme.replace("<PRESET>", preset), encoding="utf-8")
+    pipeline = (folder / "dvc.yaml").read_text(encoding="utf-8")
+    pipeline = pipeline.replace("deps: [pipelines, src/cxprobe]", _LOOKS_EACH_TIME)
+    (folder / "dvc.yaml").write_text(pipeline, encoding="utf-8")
+    names = [line for line in read_text(folder / _PACKAGES, ProjectError).splitlines() if line[:1] not in ("", "#")]
+    installed = [name for name in names if any(distributions(name=name))]
+    head = (
+        f"# What was installed when `cxprobe init` ran, {len(installed)} of {len(names)} packages; pin their versions."
+    )
+    (folder / _PACKAGES).write_text("\n".join([head, *installed, ""]), encoding="utf-8")
 
 
 def _copy_carried(source: Path, folder: Path, params: str) -> None:

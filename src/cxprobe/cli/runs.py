@@ -34,8 +34,6 @@ def ui(
     """Open MLflow on this machine: write every run that it lacks, and serve until Ctrl-C."""
     import os
     import sys
-    from contextlib import closing, suppress
-    from http.client import HTTPConnection
     from urllib.parse import urlsplit
 
     from cxprobe.project.params import load_params
@@ -50,9 +48,6 @@ def ui(
     server = f"http://127.0.0.1:{port}"
     if server != linked:
         print(f"the report's links lead to {linked}; with report.mlflow: {server}, `dvc repro` lets them lead here")
-    with suppress(ConnectionRefusedError), closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
-        connection.connect()
-        raise DataError(f"--port {port}: another program listens there; end it, or name another port")
     print(f"MLflow is at {server} in some seconds; Ctrl-C ends it", flush=True)
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"  # nothing here uses MLflow's jobs
     options = [f"--backend-store-uri={tracking.tracking_uri()}", "--host=127.0.0.1", f"--port={port}", "--workers=1"]
@@ -99,11 +94,9 @@ def export(
         return
     if format_name in ("hf", "lm-eval") and target.exists() and (target.is_file() or any(target.iterdir())):
         raise DataError(f"{target}: is there already; name a folder that does not exist or is empty")
-    made = EXPORTS[format_name](load_params())
-    if not made.files:
-        raise DataError(
-            f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(made.left_out)})"
-        )
-    for name, content in made.files.items():
+    files, said = EXPORTS[format_name](load_params())
+    if not files:
+        raise DataError("\n".join(["there is nothing to export; run `dvc repro` in the project's folder", *said]))
+    for name, content in files.items():
         write_bytes(content, target / name)
-    print(f"{target}:", *made.said, *(f"left out: {sentence}" for sentence in made.left_out), sep="\n")
+    print(f"{target}:", *said, sep="\n")

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, StringConstraints, model_validator
 
 from cxprobe.constructions import ALL_SENTENCES, LabelName, Split
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, Two, faults_of, read_yaml, validate
+from cxprobe.files.schema import Closed, Two, read_yaml, validate
 from cxprobe.stats import CLUSTER
 
 CONSTRUCTIONS_FOLDER = Path("constructions")
@@ -235,21 +235,3 @@ def load_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> 
     """
     path = constructions / name / "construction.yaml"
     return validate(Construction, read_yaml(path, ConstructionError), path, ConstructionError)
-
-
-def load_sound_parts(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Construction:
-    """Return a construction with those of its sections grammar, features and balanced that have no fault.
-
-    The rest is empty. With it, the files beside construction.yaml can be checked even if construction.yaml has faults
-    or cannot be read.
-    """
-    sound: dict[str, Any] = {"name": name, "gloss": "", "slots": {}, "positive": "", "sources": [""]}
-    try:
-        content = read_yaml(constructions / name / "construction.yaml", ConstructionError)
-    except ConstructionError:
-        content = {}
-    for part in ("grammar", "features", "balanced"):
-        attempt = sound | ({part: content[part]} if part in content else {})
-        if not faults_of(Construction, attempt):
-            sound = attempt
-    return Construction.model_validate(sound)

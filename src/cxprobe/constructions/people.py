@@ -54,14 +54,6 @@ class People(Closed):
     """The noun types."""
 
 
-def people_if_sound() -> People | None:
-    """Return the people of the project; None if the lexicon has faults, which its own check reports."""
-    try:
-        return load_people()
-    except ConstructionError:
-        return None
-
-
 def load_people(path: Path = PEOPLE_FILE) -> People:
     """Read and check the lexicon of people.
 

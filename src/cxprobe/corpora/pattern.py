@@ -6,32 +6,22 @@ from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
-    Construction,
     Feature,
     FeatureName,
     load_construction,
     marks_beyond,
 )
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, read_yaml, validate
 
-# The keys of token patterns in spaCy that words alone decide, those that a tagger must say, and those that a parser or
-# a lemmatiser must say. What other parts of a pipeline set (ENT_TYPE) is set nowhere here, and would match nothing.
-LEXICAL = frozenset({"ORTH", "TEXT", "NORM", "LOWER", "LENGTH", "SHAPE", "SPACY", "OP", "LIKE_NUM", "LIKE_URL"})
-LEXICAL |= {"LIKE_EMAIL", "IS_ALPHA", "IS_ASCII", "IS_DIGIT", "IS_LOWER", "IS_UPPER", "IS_TITLE", "IS_PUNCT", "IS_STOP"}
-LEXICAL |= {"IS_SPACE", "IS_BRACKET", "IS_QUOTE", "IS_LEFT_PUNCT", "IS_RIGHT_PUNCT", "IS_CURRENCY"}
+# The keys of token patterns in spaCy that a tagger must say, and those that a parser or a lemmatiser must say. Words
+# alone decide on all others. spaCy refuses unknown keys when it loads a pattern.
 FROM_TAGS = frozenset({"TAG", "POS", "MORPH"})
 FROM_PARSES = frozenset({"DEP", "LEMMA"})
-# What may stand in the place of a value: {TAG: {IN: [JJR, RBR]}}.
-PREDICATES = frozenset({"REGEX", "IN", "NOT_IN", "IS_SUBSET", "IS_SUPERSET", "INTERSECTS", "==", "!=", ">=", "<=", ">"})
-PREDICATES |= {"<", "FUZZY", *(f"FUZZY{edits}" for edits in range(1, 10))}
-# The relations of two words of a tree, as spaCy's DependencyMatcher writes them: > is "is the head of".
-OPERATOR = r"^(<<?|>>?|[.;]\*?|[<>$](\+\+?|--?))$"
-
 TokenPattern = dict[str, Any]
 
 
@@ -44,25 +34,14 @@ def _re2(expression: str) -> str:
     return expression
 
 
-def _known(tokens: list[TokenPattern]) -> list[TokenPattern]:
+def _without_negated_tags(tokens: list[TokenPattern]) -> list[TokenPattern]:
     for token in tokens:
-        predicates = [key for value in token.values() if isinstance(value, dict) for key in value]
-        for keys, known in ((token, LEXICAL | FROM_TAGS | FROM_PARSES), (predicates, PREDICATES)):
-            for key in keys:
-                if key not in known:
-                    raise ValueError(f"{token}: unknown key '{key}'{suggest(key, list(known))}")
         if token.get("OP") == "!" and (FROM_TAGS | FROM_PARSES) & token.keys():
             raise ValueError(
                 f"{token}: OP '!' beside a tag; without the tag it would forbid every token. Write the tags that are "
                 "allowed instead, {TAG: {NOT_IN: [...]}}"
             )
     return tokens
-
-
-def _one_word(token: TokenPattern) -> TokenPattern:
-    if "OP" in token:
-        raise ValueError(f"{token}: OP cannot stand in RIGHT_ATTRS, which is one word; leave it out")
-    return _known([token])[0]
 
 
 Expression = Annotated[str, AfterValidator(_re2)]
@@ -73,11 +52,11 @@ class Node(Closed):
 
     RIGHT_ID: str
     """Its name: that of the slot in construction.yaml that it fills, or any other."""
-    RIGHT_ATTRS: Annotated[TokenPattern, AfterValidator(_one_word)]
+    RIGHT_ATTRS: TokenPattern
     """Its attributes, as in a pattern of tokens, but without OP: {TAG: {REGEX: "^NN"}, DEP: obj}."""
     LEFT_ID: str | None = None
     """The name of an earlier word; absent for the first word."""
-    REL_OP: Annotated[str, StringConstraints(pattern=OPERATOR)] | None = None
+    REL_OP: str | None = None
     """The relation of the earlier word to this one: ">" is "is its head"; absent for the first word."""
 
 
@@ -86,7 +65,7 @@ class Alternative(Closed):
 
     name: str
     """Its name for readers."""
-    tokens: Annotated[list[TokenPattern], AfterValidator(_known)] = Field(default_factory=list)
+    tokens: Annotated[list[TokenPattern], AfterValidator(_without_negated_tags)] = Field(default_factory=list)
     """The tokens, each as spaCy's Matcher takes it: {LOWER: the, TAG: DT}."""
     dependencies: list[Node] = Field(default_factory=list)
     """The words of a tree, the first without LEFT_ID; a match reaches from its first word to its last."""
@@ -95,17 +74,6 @@ class Alternative(Closed):
     def _one_form(self) -> "Alternative":
         if bool(self.tokens) == bool(self.dependencies):
             raise ValueError("expected either tokens or dependencies, and at least one of them")
-        names: list[str] = []
-        for node in self.dependencies:
-            is_joined = (node.LEFT_ID in names, node.REL_OP is not None)
-            if is_joined != (bool(names), bool(names)) or (not names and node.LEFT_ID is not None):
-                raise ValueError(
-                    f"{node.RIGHT_ID}: each word but the first needs REL_OP and the LEFT_ID of an earlier word; the "
-                    "first has neither"
-                )
-            if node.RIGHT_ID in names:
-                raise ValueError(f"{node.RIGHT_ID}: two words have this RIGHT_ID; give each its own")
-            names.append(node.RIGHT_ID)
         return self
 
     @property
@@ -182,25 +150,15 @@ class Wanted(Closed):
 
 
 def load_wanted(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Wanted:
-    """Read the parts of a construction's files that mining depends on.
+    """Read ``constructions/<name>/pattern.yaml``, and what mining takes of construction.yaml.
 
     Raises:
-        ConstructionError: As of `load_construction` and `load_pattern`.
-    """
-    construction = load_construction(name, constructions)
-    pattern = load_pattern(name, construction, constructions)
-    return Wanted(pattern=pattern, features=construction.features, slots=list(construction.slots))
-
-
-def load_pattern(name: str, construction: Construction, constructions: Path = CONSTRUCTIONS_FOLDER) -> Pattern:
-    """Read and check ``constructions/<name>/pattern.yaml``.
-
-    Raises:
-        ConstructionError: One line for every fault of the file, and for every feature of the construction that asks for
-            a mark that no part sets.
+        ConstructionError: One line for every fault of the file, then of construction.yaml, and for every feature that
+            asks for a mark which no part sets.
     """
     path = constructions / name / "pattern.yaml"
     pattern = validate(Pattern, read_yaml(path, ConstructionError), path, ConstructionError)
+    construction = load_construction(name, constructions)
     faults = [
         f"{path}: parts: features.{feature} of construction.yaml asks for mark {mark}, but there are "
         f"{len(pattern.parts)} parts, from 0; add the part, or change the feature"
@@ -208,4 +166,4 @@ def load_pattern(name: str, construction: Construction, constructions: Path = CO
     ]
     if faults:
         raise ConstructionError("\n".join(faults))
-    return pattern
+    return Wanted(pattern=pattern, features=construction.features, slots=list(construction.slots))

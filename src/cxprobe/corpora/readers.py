@@ -1,12 +1,10 @@
 """The files of a corpus: their list, their records, and faults of what is unreadable."""
 
-import hashlib
 import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import suppress
 from graphlib import TopologicalSorter
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -32,105 +30,47 @@ _BLOCK = 8 << 20  # characters of a block
 _PARQUET_ROWS = 1024  # C4's records are some 2 kB, the longest some 1 MB
 _PIECE = 1 << 16  # bytes that are read at once
 _CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+_TEXTS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.null())
 _MARK = b"\xef\xbb\xbf"  # the byte order mark of some files in UTF-8
 _NEW_DOCUMENT = re.compile(r"^#[ \t]*newdoc(?:[ \t]+id[ \t]*=(.*)|[ \t\r]*)$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class CorpusFiles:
-    """A corpus whose files can be read one by one.
-
-    Attributes:
-        folder: Its folder: a local one, or an address that fsspec can open (s3://, hf://datasets/...).
-        shards: Its files, sorted; paths relative to ``folder``.
-        format: "jsonl", "parquet", "text" or "conllu".
-        text: The key (column) of a record's text.
-        url: The key (column) of the name of a record's source.
-        digest: SHA-256 of the names and sizes of its files.
-    """
-
-    folder: str
-    shards: tuple[str, ...] = field(repr=False)
-    format: str
-    text: str
-    url: str
-    digest: str
 
 
 def list_corpus(corpus: Corpus) -> pd.DataFrame:
     """List the files of a corpus without reading them. If the list changes, the corpus must be mined again.
 
     Returns:
-        Columns name, size (in bytes) and modified: the time of the last change. Files that a stage has written have
-        their SHA-256 there, since every `dvc pull` changes their time.
+        Columns name (below the corpus's folder, sorted), size (in bytes) and modified: the time of the last change.
+        Files that a stage has written have their SHA-256 there, since every `dvc pull` changes their time.
 
     Raises:
         DataError: There are no files, one is a pipe, a device or a broken link, or the storage is out of reach.
     """
+    pattern = corpus.glob or _PATTERNS[corpus.format]
     rows = []
-    for shard, info in _files(corpus).items():
-        modified = "unknown"
-        if Path(corpus.folder).parts[:1] == DATA.parts:
-            modified = digest(Path(corpus.folder, shard))
-        else:
-            with suppress(NotImplementedError):  # the storage has no times
-                modified = get_datafolder(_absolute(corpus.folder)).modified(shard).isoformat(timespec="seconds")
-        rows.append((shard, info["size"], modified))
+    try:
+        folder = get_datafolder(absolute(corpus.folder))
+        for shard in sorted(folder.list_files(glob_pattern=pattern)):
+            if folder.is_local() and not Path(folder.path, shard).is_file():  # reading a pipe would never end
+                raise OSError(f"{shard} is no file but a pipe, a device or a link that leads to none")
+            modified = "unknown"
+            if Path(corpus.folder).parts[:1] == DATA.parts:
+                modified = digest(Path(corpus.folder, shard))
+            else:
+                with suppress(NotImplementedError):  # the storage has no times
+                    modified = folder.modified(shard).isoformat(timespec="seconds")
+            rows.append((shard, folder.info(shard)["size"], modified))
+    except Exception as fault:  # each storage raises errors of its own library
+        raise DataError(
+            f"corpora: {corpus.folder} cannot be listed with the glob {pattern}: {type(fault).__name__}: "
+            f"{_one_line(fault)}; look at its files, at the network and at your credentials, and run the stage again"
+        ) from fault
+    if not rows:
+        raise DataError(f"corpora: {corpus.folder} has no file like {pattern}; name another folder or glob")
     return pd.DataFrame(rows, columns=["name", "size", "modified"])
 
 
-def open_corpus(corpus: Corpus) -> CorpusFiles:
-    """Return the files of a corpus, ready to be read.
-
-    Raises:
-        DataError: See `list_corpus`.
-    """
-    sizes = [(shard, info["size"]) for shard, info in _files(corpus).items()]
-    listed = hashlib.sha256(repr(sizes).encode()).hexdigest()
-    shards = tuple(shard for shard, _ in sizes)
-    return CorpusFiles(_absolute(corpus.folder), shards, corpus.format, corpus.text, corpus.url, listed)
-
-
-def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
-    """Return the storage's description of each file of a corpus, by the name of the file, sorted."""
-    pattern = corpus.glob or _PATTERNS[corpus.format]
-    try:
-        folder = get_datafolder(_absolute(corpus.folder))
-        shards = sorted(folder.list_files(glob_pattern=pattern))
-        is_local = folder.is_local()
-        files = {shard: folder.info(shard) for shard in shards if not is_local or Path(folder.path, shard).is_file()}
-    except Exception as fault:  # each storage raises errors of its own library
-        reason = " ".join(str(fault).split())[:300]
-        raise DataError(
-            f"corpora: {corpus.folder} cannot be listed with the glob {pattern}: {type(fault).__name__}: {reason}; "
-            "look at its spelling, at the network and at your credentials, and run the stage again"
-        ) from fault
-    if not shards:
-        raise DataError(f"corpora: {corpus.folder} has no file like {pattern}; name another folder or glob")
-    for shard in shards:
-        path = f"{folder.path}/{shard}"
-        if not shard.isprintable():
-            raise DataError(f"corpora: the name of {path!r} cannot be written into a table; rename it")
-        if shard not in files:  # reading a pipe or a device would never end
-            raise DataError(
-                f"corpora: {path} is no file but a pipe, a device or a link that leads to none; remove it, or name "
-                "another glob"
-            )
-    return files
-
-
-def files_left_out(corpus: Corpus) -> list[str]:
-    """Return the files of a corpus's folder that have another known format, sorted; none where it has a glob."""
-    if corpus.glob:
-        return []
-    globs = {known: glob.removeprefix("**/") for known, glob in _PATTERNS.items()}
-    own = globs.pop(corpus.format)
-    names = map(PurePosixPath, get_datafolder(_absolute(corpus.folder)).list_files())
-    return sorted(str(name) for name in names if any(map(name.match, globs.values())) and not name.match(own))
-
-
-def _absolute(folder: str) -> str:
-    # A path of this machine must mean the same in the processes and on the machines that read it.
+def absolute(folder: str) -> str:
+    """Return the folder of a corpus by a name that means the same in all processes and on the machines that read it."""
     return folder if "://" in folder else str(Path(folder).resolve())
 
 
@@ -155,33 +95,23 @@ class CorpusRecord(NamedTuple):
 
 
 class Unreadable(NamedTuple):
-    """A line, a record or a whole file that could not be read.
+    """A line or a record that could not be read.
 
     Attributes:
         shard: The file, relative to the corpus's folder.
-        line: The number of the line (of the record, in a .parquet file) from 1; 0 for the file as a whole.
-        offset: The byte of the uncompressed file at which it starts; -1 where a file has no such bytes.
+        line: The number of the line (of the record, in a .parquet file) from 1.
         fault: What is wrong with it.
     """
 
     shard: str
     line: int
-    offset: int
     fault: str
-
-
-class FileLine(NamedTuple):
-    """A line of a file, its number from 1, and the byte at which it starts."""
-
-    content: bytes
-    number: int
-    offset: int
 
 
 Records = Iterator[CorpusRecord | Unreadable]
 
 
-def read_blocks(corpus: CorpusFiles, shard: str, longest: int) -> Iterator[tuple[list[CorpusRecord], list[Unreadable]]]:
+def read_blocks(corpus: Corpus, shard: str, longest: int) -> Iterator[tuple[list[CorpusRecord], list[Unreadable]]]:
     """Yield the records of a file and its faults, in blocks of some 8 MB; see `read_shard`."""
     records, unreadable, size = list[CorpusRecord](), list[Unreadable](), 0
     for one in read_shard(corpus, shard, longest):
@@ -198,7 +128,7 @@ def read_blocks(corpus: CorpusFiles, shard: str, longest: int) -> Iterator[tuple
         yield records, unreadable
 
 
-def read_shard(corpus: CorpusFiles, shard: str, longest: int) -> Records:
+def read_shard(corpus: Corpus, shard: str, longest: int) -> Records:
     """Yield the records of a file and its faults, in their order.
 
     Args:
@@ -207,137 +137,94 @@ def read_shard(corpus: CorpusFiles, shard: str, longest: int) -> Records:
         longest: Bytes; a longer line (a longer text, in a .parquet file) is not read.
 
     Raises:
-        DataError: The storage failed.
+        DataError: The file is damaged, or its storage failed. Nothing of it may count then: what is left of it would
+            pass for all.
     """
-    with _within_reach(shard):
-        opened = get_datafolder(corpus.folder).open(shard, "rb")
-    with opened as file:
-        yield from _READERS[corpus.format](cast(IO[bytes], _Stored(file, shard)), shard, corpus, longest)
-
-
-class _Stored:
-    """A file whose errors of storage are distinguished from errors of content.
-
-    Decompressors and parsers raise OSError for corrupt data: that is recorded as a fault, and the shard counts as
-    finished. If a connection is lost, the shard must fail instead, so that the next run reads it again.
-    """
-
-    def __init__(self, file: IO[bytes], shard: str) -> None:
-        self._file = file
-        self._shard = shard
-
-    def read(self, size: int = -1) -> bytes:
-        with _within_reach(self._shard):
-            return self._file.read(size)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-
-@contextmanager
-def _within_reach(shard: str) -> Iterator[None]:
     try:
-        yield
-    except Exception as fault:  # each storage raises errors of its own library
-        message = _one_line(fault) or type(fault).__name__
+        with get_datafolder(absolute(corpus.folder)).open(shard, "rb") as file:
+            yield from _READERS[corpus.format](cast(IO[bytes], file), shard, corpus, longest)
+    except Exception as fault:  # of storages, compression and Parquet, which have errors of their own
         raise DataError(
-            f"{shard} was not read to its end: {message}. Run the stage again: it goes on with the shards that are left"
+            f"{shard} was not read to its end: {type(fault).__name__}: {_one_line(fault)}; mend the file, fetch it "
+            "again, or take it out of the corpus, and run the stage again: it goes on with the shards that are left"
         ) from fault
 
 
-def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[FileLine | Unreadable]:
-    """Yield the lines of a file and its faults.
+def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[tuple[int, bytes] | Unreadable]:
+    """Yield the lines of a file, each with its number from 1, and its faults.
 
     Args:
         file: The file as it is stored; its compression follows from the shard's name.
         shard: The file's name.
         longest: Bytes; a longer line is skipped.
     """
-    number, offset = 1, 0
+    stored = pa.PythonFile(file, mode="r")
     codec = _CODECS.get(PurePosixPath(shard).suffix)
-    try:
-        stored = pa.PythonFile(file, mode="r")
-        stream = io.BufferedReader(pa.CompressedInputStream(stored, codec) if codec else stored, _PIECE)
-        while content := stream.readline(longest + 1):
-            size = len(content)
-            if size > longest:
-                while not content.endswith(b"\n") and (content := stream.readline(_PIECE)):
-                    size += len(content)
-                fault = f"a line of {size:,} bytes, more than mining.longest_line ({longest:,})"
-                yield Unreadable(shard, number, offset, fault)
-            else:
-                if not offset and content.startswith(_MARK):
-                    content = b" " + content.removeprefix(_MARK)  # one character again, so that all positions stay
-                yield FileLine(content, number, offset)
-            number, offset = number + 1, offset + size
-        if codec and not file.tell():
-            raise OSError("the file is empty")  # even an archive of nothing has some bytes
-    except OSError as broken:
-        yield Unreadable(shard, number, offset, f"cannot be read further: {_one_line(broken)}")
+    stream = io.BufferedReader(pa.CompressedInputStream(stored, codec) if codec else stored, _PIECE)
+    number = 1
+    while content := stream.readline(longest + 1):
+        size = len(content)
+        if size > longest:
+            while not content.endswith(b"\n") and (content := stream.readline(_PIECE)):
+                size += len(content)
+            fault = f"a line of {size:,} bytes, more than mining.longest_line ({longest:,})"
+            yield Unreadable(shard, number, fault)
+        else:
+            if number == 1 and content.startswith(_MARK):
+                content = b" " + content.removeprefix(_MARK)  # one character again, so that all positions stay
+            yield number, content
+        number += 1
 
 
-def _json_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: int) -> Records:
+def _json_records(file: IO[bytes], shard: str, corpus: Corpus, longest: int) -> Records:
     for line in read_lines(file, shard, longest):
         if isinstance(line, Unreadable):
             yield line
             continue
-        if not line.content.strip():
+        number, content = line
+        if not content.strip():
             continue
         try:
-            record = json.loads(_decoded(line.content), parse_int=float)  # an integer may be longer than Python reads
+            record = json.loads(_decoded(content), parse_int=float)  # an integer may be longer than Python reads
             if not isinstance(record, dict):
                 raise ValueError(f"no JSON object but a {type(record).__name__}")
             text, url = record.get(corpus.text), record.get(corpus.url)
             if not isinstance(text, str) or not text:
                 keys = ", ".join(sorted(record))[:200]
                 raise ValueError(f"no text under the key '{corpus.text}'; its keys are {keys}")
-            name = url if isinstance(url, str) and url else f"{shard}#{line.number}"
+            name = url if isinstance(url, str) and url else f"{shard}#{number}"
             (text + name).encode()  # half of a surrogate pair is no character
             yield CorpusRecord(text, name)
         except json.JSONDecodeError as fault:
-            message = f"no JSON: {fault.msg}; a record must be on one line"
-            yield Unreadable(shard, line.number, line.offset, message)
+            yield Unreadable(shard, number, f"no JSON: {fault.msg}; a record must be on one line")
         except (ValueError, RecursionError) as fault:
-            yield Unreadable(shard, line.number, line.offset, str(fault))
+            yield Unreadable(shard, number, str(fault))
 
 
-def _parquet_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: int) -> Records:
-    row = 0
-    try:
-        table = pa.parquet.ParquetFile(file)
-        if fault := _schema_fault(table.schema_arrow, corpus):
-            yield Unreadable(shard, 0, -1, fault)
-            return
-        columns = [name for name in dict.fromkeys((corpus.text, corpus.url)) if name in table.schema_arrow.names]
-        for batch in table.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=False):
-            # Neither Parquet nor Arrow looks whether bytes are UTF-8.
-            cells = {name: batch[name].cast(pa.string(), safe=False).cast(pa.binary()).to_pylist() for name in columns}
-            for text, url in zip(cells[corpus.text], cells.get(corpus.url, [None] * len(batch)), strict=True):
-                row += 1
-                try:
-                    if not text or len(text) > longest:
-                        size = len(text or b"")
-                        raise ValueError(f"a text of {size:,} bytes; 1 to mining.longest_line ({longest:,}) are read")
-                    yield CorpusRecord(_decoded(text), _decoded(url) if url else f"{shard}#{row}")
-                except ValueError as unread:
-                    yield Unreadable(shard, row, -1, str(unread))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError, UnicodeDecodeError) as broken:  # of a column's name
-        yield Unreadable(shard, row + 1, -1, f"cannot be read further: {_one_line(broken)}")
-
-
-def _schema_fault(schema: pa.Schema, corpus: CorpusFiles) -> str:
-    """Return the fault of the columns of a table, or ""."""
-    names = schema.names
+def _parquet_records(file: IO[bytes], shard: str, corpus: Corpus, longest: int) -> Records:
+    table, row = pa.parquet.ParquetFile(file), 0
+    names = table.schema_arrow.names
     if names.count(corpus.text) != 1 or names.count(corpus.url) > 1:
-        return f"must have one column '{corpus.text}', and at most one '{corpus.url}'; it has {', '.join(names)}"
-    stored = schema.field(corpus.text).type
-    value = stored.value_type if pa.types.is_dictionary(stored) else stored
-    # Any other type could be cast to text, and would be nonsense.
-    text = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.null())
-    return "" if value in text else f"the column '{corpus.text}' holds {stored}, not text"
+        raise ValueError(f"must have one column '{corpus.text}', and at most one '{corpus.url}'; it has {names}")
+    kind = table.schema_arrow.field(corpus.text).type
+    if kind not in _TEXTS:  # any other type could be cast to text, and would be nonsense
+        raise ValueError(f"the column '{corpus.text}' holds {kind}, not text")
+    columns = [name for name in dict.fromkeys((corpus.text, corpus.url)) if name in names]
+    for batch in table.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=False):
+        # Neither Parquet nor Arrow looks whether bytes are UTF-8.
+        cells = {name: batch[name].cast(pa.string(), safe=False).cast(pa.binary()).to_pylist() for name in columns}
+        for text, url in zip(cells[corpus.text], cells.get(corpus.url, [None] * len(batch)), strict=True):
+            row += 1
+            try:
+                if not text or len(text) > longest:
+                    size = len(text or b"")
+                    raise ValueError(f"a text of {size:,} bytes; 1 to mining.longest_line ({longest:,}) are read")
+                yield CorpusRecord(_decoded(text), _decoded(url) if url else f"{shard}#{row}")
+            except ValueError as unread:
+                yield Unreadable(shard, row, str(unread))
 
 
-def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int) -> Records:
+def _paragraphs(file: IO[bytes], shard: str, _corpus: Corpus, longest: int) -> Records:
     """Yield the paragraphs of running text: an empty line ends one, and a single line break is white space.
 
     One that is longer than ``longest`` characters is divided between two lines, so that no file fills the memory.
@@ -349,10 +236,11 @@ def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int)
         if isinstance(line, Unreadable):
             yield line
             continue
+        number, content = line
         try:
-            text = _decoded(line.content)
+            text = _decoded(content)
         except ValueError as fault:
-            yield Unreadable(shard, line.number, line.offset, str(fault))
+            yield Unreadable(shard, number, str(fault))
             continue
         if paragraph and (not text.strip() or len(paragraph) + len(text) > longest):
             yield CorpusRecord(paragraph.replace("\n", " "), shard, base)
@@ -365,30 +253,33 @@ def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int)
         yield CorpusRecord(paragraph.replace("\n", " "), shard, base)
 
 
-def _parsed_sentences(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int) -> Records:
+def _parsed_sentences(file: IO[bytes], shard: str, _corpus: Corpus, longest: int) -> Records:
     """Yield the sentences of a file in CoNLL-U, and those with a fault by their first line."""
     from spacy.vocab import Vocab  # takes a second to import, and few corpora are parsed
 
     vocab, document = Vocab(), ""
-    block, size = list[FileLine](), 0
-    for line in chain(read_lines(file, shard, longest), [FileLine(b"", 0, 0)]):
+    block, first, size = b"", 0, 0
+    for line in chain(read_lines(file, shard, longest), [(0, b"")]):
         if isinstance(line, Unreadable):
             yield line
-        elif line.content.strip():
-            size += len(line.content)
-            block += [line] if size <= longest else []
-        elif block:
+            continue
+        number, content = line
+        if content.strip():
+            first = first or number
+            size += len(content)
+            block += content if size <= longest else b""
+        elif first:
             try:
-                text = _decoded(b"".join(one.content for one in block).lstrip(b" "))
+                text = _decoded(block.lstrip(b" "))
                 document = [document, *map(str.strip, _NEW_DOCUMENT.findall(text))][-1]
                 if size > longest:
                     raise ValueError(f"a sentence of {size:,} bytes, more than mining.longest_line ({longest:,})")
                 # An address, since those of one document begin alike; where none is named, each sentence is one.
                 place = f"conllu://{document}" if document else shard
-                yield _parsed_sentence(text, place, f"line {block[0].number}", vocab)
+                yield _parsed_sentence(text, place, f"line {first}", vocab)
             except (ValueError, OverflowError, conllu.exceptions.ParseException) as fault:
-                yield Unreadable(shard, block[0].number, block[0].offset, f"no CoNLL-U: {_one_line(fault)}")
-            block, size = [], 0
+                yield Unreadable(shard, first, f"no CoNLL-U: {_one_line(fault)}")
+            block, first, size = b"", 0, 0
 
 
 def _parsed_sentence(lines: str, place: str, name: str, vocab: "Vocab") -> CorpusRecord:
@@ -453,7 +344,7 @@ def _one_line(fault: Exception) -> str:
 
 
 # Format -> its reader: file, shard, corpus, longest line in bytes -> records and faults.
-_READERS: dict[str, Callable[[IO[bytes], str, CorpusFiles, int], Records]] = {
+_READERS: dict[str, Callable[[IO[bytes], str, Corpus, int], Records]] = {
     "jsonl": _json_records,
     "parquet": _parquet_records,
     "text": _paragraphs,

@@ -1,6 +1,6 @@
 """The search for candidates in sentences, or the reason for a rejection: by words alone, then by tags or trees."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 from spacy.language import Language
-from spacy.matcher import Matcher
+from spacy.matcher import DependencyMatcher, Matcher
 from spacy.tokens import Doc, Token
 
 from cxprobe.corpora.params import Mining
-from cxprobe.corpora.pattern import LEXICAL, Alternative, Node, Pattern
+from cxprobe.corpora.pattern import FROM_PARSES, FROM_TAGS, Alternative, Pattern
 from cxprobe.corpora.readers import CorpusRecord, ParsedWords
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
@@ -25,7 +25,6 @@ _LONGEST_ON_AVERAGE = 100  # characters for each word that a sentence may have
 NOT_ANNOTATED = "not annotated: "  # before the annotation that a pattern needs and a sentence of CoNLL-U lacks
 REJECTED = "rejected: "  # before the reason, in the name of a count
 _AFTER_TAGGING = ("other tags", "other dependencies")  # why a sentence is rejected that is tagged, or parsed
-_SIDES = {".": "+", ".*": "++", ";": "-", ";*": "--"}  # of operators that are about places alone
 
 
 class Match(NamedTuple):
@@ -89,30 +88,31 @@ class Matchers:
         labels = list(nlp.pipe_labels.get("parser", pattern.labels))
         if strange := sorted(map(str, pattern.labels - set(labels))):
             raise ConstructionError(f"pattern.yaml: DEP: the parser gives no {strange[0]}{suggest(strange[0], labels)}")
-        self._whole, self._lexical, self._nodes = (Matcher(nlp.vocab, validate=True) for _ in range(3))
-        self._trees: list[tuple[int, Sequence[Node]]] = []  # of a tree: its part and its nodes
+        self._whole, self._lexical = (Matcher(nlp.vocab, validate=True) for _ in range(2))
+        self._trees = DependencyMatcher(nlp.vocab, validate=True)
+        self._names: dict[str, list[str]] = {}  # the key of a tree -> its words
         for part in sorted(set(self._parts)):
-            for form in forms[part]:
+            for number, form in enumerate(forms[part]):
                 try:
-                    self._add(part, form)  # under the part's number, which is the key of the matchers of tokens
+                    self._add(part, number, form)
                 except ValueError as fault:
                     reason = " ".join(str(fault).split())
                     raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {reason}") from None
 
-    def _add(self, part: int, form: Alternative) -> None:
+    def _add(self, part: int, number: int, form: Alternative) -> None:
+        """Add a form under the number of its part, and a tree also under its own."""
         if form.tokens:
             self._whole.add(str(part), [form.tokens])
-            lexical = [{key: value for key, value in token.items() if key in LEXICAL} for token in form.tokens]
+            lexical = [{key: token[key] for key in token.keys() - FROM_TAGS - FROM_PARSES} for token in form.tokens]
             self._lexical.add(str(part), [lexical])
-            return
-        self._trees.append((part, form.dependencies))
-        for node in form.dependencies:  # what a word must be is looked for once, however many trees ask for it
-            if repr(node.RIGHT_ATTRS) not in self._nodes:
-                self._nodes.add(repr(node.RIGHT_ATTRS), [[node.RIGHT_ATTRS]])
+        else:
+            nodes = [node.model_dump(exclude_none=True) for node in form.dependencies]
+            self._trees.add(f"{part}.{number:03d}", [nodes])
+            self._names[f"{part}.{number:03d}"] = [node.RIGHT_ID for node in form.dependencies]
 
     def refuse(self, doc: Doc) -> str | None:
         """Return the reason why the words of a sentence exclude the pattern, or None; words exclude no tree."""
-        if self._trees or self._first(self._of_tokens(self._lexical, doc)):
+        if self._names or self._first(self._of_tokens(self._lexical, doc)):
             return None
         return "other words"
 
@@ -121,15 +121,11 @@ class Matchers:
         if absent := [key for key in sorted(self.pattern.asks_for) if not doc.has_annotation(key)]:
             return f"{NOT_ANNOTATED}{absent[0]}"
         matches = self._of_tokens(self._whole, doc)
-        if self._trees:
-            places = defaultdict[str, list[int]](list)
-            for key, position, _ in self._nodes(doc, as_spans=False):
-                places[self.nlp.vocab.strings[key]].append(position)
-            for part, nodes in self._trees:
-                trees = find_trees(doc, nodes, [places[repr(node.RIGHT_ATTRS)] for node in nodes])
-                for tree in trees:
-                    tokens = sorted(tree.values())
-                    matches.append(Match(part, tokens, tokens[0], tokens[-1] + 1, tree))
+        trees = [(self.nlp.vocab.strings[key], found) for key, found in self._trees(doc)] if self._names else []
+        for name, positions in sorted(trees):  # of two in the same place the first counts
+            tree = dict(zip(self._names[name], positions, strict=True))
+            tokens = sorted(positions)
+            matches.append(Match(int(name.split(".")[0]), tokens, tokens[0], tokens[-1] + 1, tree))
         first = self._first(matches)
         if not first:
             return _AFTER_TAGGING[self.pattern.is_parsed]
@@ -156,52 +152,6 @@ class Matchers:
                 return []
             first.append(min(fitting, key=lambda match: (match.end, match.start)))
         return first
-
-
-def find_trees(doc: Doc, nodes: Sequence[Node], positions: Sequence[Sequence[int]]) -> list[dict[str, int]]:
-    """Return the places of a tree, as spaCy's DependencyMatcher finds them: the name of a node -> its word's position.
-
-    spaCy's own tries all combinations of words that have the attributes of a tree's nodes: 20 seconds for a sentence of
-    200 words with many verbs and objects. Here trees grow from word to word, and such a sentence takes 20 milliseconds.
-
-    Args:
-        doc: A parsed sentence.
-        nodes: The tree.
-        positions: For each node, the positions of the words that have its attributes.
-    """
-    trees = [{nodes[0].RIGHT_ID: position} for position in positions[0]]
-    for node, of_node in zip(nodes[1:], positions[1:], strict=True):
-        allowed = set(of_node)
-        trees = [
-            {**tree, node.RIGHT_ID: position}
-            for tree in trees
-            for position in _related(doc[tree[str(node.LEFT_ID)]], str(node.REL_OP))
-            if position in allowed
-        ]
-    return trees
-
-
-def _related(token: Token, operator: str) -> list[int]:
-    """Return the positions of the words that an operator of the DependencyMatcher relates to a word."""
-    base = operator.rstrip("+-*")
-    words: Iterable[Token]
-    match base:
-        case "<":
-            words = [token.head] if token.head.i != token.i else []
-        case ">":
-            words = token.children
-        case "<<":
-            words = token.ancestors
-        case ">>":
-            words = (word for word in token.subtree if word.i != token.i)
-        case "$":
-            words = token.head.children
-        case _:  # before or after in the same tree
-            words = [token, *token.ancestors][-1].subtree
-    side = _SIDES.get(operator, operator.removeprefix(base))
-    sign = -1 if "-" in side else 1
-    steps = ((word.i, sign * (word.i - token.i)) for word in words)
-    return [position for position, step in steps if not side or step == 1 or (step > 1 and len(side) > 1)]
 
 
 def _slot(name: str, token: Token) -> dict[str, str | int]:

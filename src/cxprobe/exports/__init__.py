@@ -7,8 +7,7 @@ people's files. The functions return files, which ``cxprobe export`` writes.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
@@ -25,7 +24,7 @@ from cxprobe.files.writing import DATA
 from cxprobe.project.params import Params
 from cxprobe.results.params import task_members
 from cxprobe.results.schema import RESPONSES, cluster_lists, evaluated
-from cxprobe.results.task import ExportedItems, Task
+from cxprobe.results.task import ExportedItems
 from cxprobe.run.record import begin
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
@@ -46,18 +45,8 @@ RESPONSE_COLUMNS = {
 """Column of the table of all responses -> what it holds; the facets of the tasks follow."""
 
 
-class Exported(NamedTuple):
-    """The files of an export.
-
-    Attributes:
-        files: Path below the folder -> content; "" for the file itself.
-        said: What to tell the user, a sentence each.
-        left_out: What of data and tasks is not among the files, a sentence each.
-    """
-
-    files: Mapping[str, bytes]
-    said: Sequence[str]
-    left_out: Sequence[str] = ()
+Exported = tuple[dict[str, bytes], list[str]]
+"""Path below the folder ("" for the file itself) -> content; and what to tell the user, a sentence each."""
 
 
 def export_hub(params: Params) -> Exported:
@@ -67,12 +56,12 @@ def export_hub(params: Params) -> Exported:
         DataError: A file of what has been made is missing.
         ImportError: datasets is not installed.
     """
-    exported, left_out = _exported_tasks(params)
+    exported, left_out = _made_items(params)
     configurations: dict[str, dict[str, Any]] = {}
     files: dict[str, bytes] = {}
     for task, made in exported.items():
         for name, table in made.tables.items():
-            about = read_yaml(task.params.experiments_file.with_name("dataset.yaml"), DataError)[name]
+            about = read_yaml(TASKS[task].params.experiments_file.with_name("dataset.yaml"), DataError)[name]
             if table.empty:
                 continue
             names = {
@@ -93,7 +82,7 @@ def export_hub(params: Params) -> Exported:
     if configurations:
         files["README.md"] = _card(params, configurations, left_out).encode()
     rows = [f"{name}: {sum(map(sum, about['sizes'].values())):,} rows" for name, about in configurations.items()]
-    return Exported(files, [*rows, "README.md is the data card"], left_out)
+    return files, [*rows, "README.md is the data card", *(f"left out: {sentence}" for sentence in left_out)]
 
 
 def _parquet(table: pd.DataFrame, names: Mapping[str, Sequence[str]]) -> bytes:
@@ -145,8 +134,7 @@ def _card(params: Params, configurations: Mapping[str, Mapping[str, Any]], left_
     return f"---\n{header.to_yaml()}\n---\n\n{text}\n"
 
 
-@dataclass(frozen=True)
-class HarnessTask:
+class HarnessTask(NamedTuple):
     """A task for lm-evaluation-harness: a choice between two *whole texts*.
 
     The harness puts a model's beginning-of-sequence token before each text (or, if there is none, its end-of-sequence
@@ -159,46 +147,40 @@ class HarnessTask:
 
     Attributes:
         name: Its name in the harness.
-        construction: The construction that it asks about.
         description: The task, and a remark on its accuracy.
         items: One mapping an item: choices (whole texts), label (which is right), and what it is made of.
     """
 
     name: str
-    construction: str
     description: str
     items: Sequence[Mapping[str, Any]]
 
 
 def export_harness(params: Params) -> Exported:
-    """Return minimal pairs for lm-evaluation-harness: a YAML file and a file of items a task, groups, and a README.
+    """Return minimal pairs for lm-evaluation-harness: a YAML file and a file of items a task, a group, and a README.
 
     Raises:
         DataError: A file of what has been made is missing.
     """
-    exported, left_out = _exported_tasks(params)
+    exported, left_out = _made_items(params)
+    not_here = [f"left out: {sentence}" for sentence in left_out]
     tables = [made.pairs for made in exported.values() if made.pairs is not None]
     tasks = [one for pairs in tables for one in pair_tasks(pairs)]
     if not tasks:
-        return Exported({}, [], left_out)
-    groups: dict[str, list[str]] = {}  # a group of the tasks of each construction
+        return {}, not_here
     files = {"load_items.py": (_HERE / "harness_loader.txt").read_text("utf-8")}
     template = (_HERE / "harness_task.txt").read_text("utf-8")
     for one in tasks:
-        groups.setdefault(_name(one.construction), []).append(one.name)
         items = f"items/{one.name}.jsonl"
         files[items] = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in one.items)
         files[f"{one.name}.yaml"] = template.format(task=one, items=items, version=_TASKS_VERSION)
-    groups = {_name(): [*groups], **groups}
-    for name, members in groups.items():
-        listed = "".join(f"  - {member}\n" for member in members)
-        files[f"{name}.yaml"] = f"group: {name}\ntask:\n{listed}metadata: {{version: {_TASKS_VERSION}}}\n"
-    rows = [f"| {name} | | group of {len(members)} |" for name, members in groups.items()]
-    rows += [f"| {one.name} | {len(one.items)} | {one.description} |" for one in tasks]
+    listed = "".join(f"  - {one.name}\n" for one in tasks)
+    files["cxprobe.yaml"] = f"group: cxprobe\ntask:\n{listed}metadata: {{version: {_TASKS_VERSION}}}\n"
+    rows = [f"| {one.name} | {len(one.items)} | {one.description} |" for one in tasks]
     files["README.md"] = (_HERE / "harness.md").read_text("utf-8").format(rows="\n".join(rows))
     number = sum(len(one.items) for one in tasks)
-    said = [f"{len(tasks)} tasks, {number:,} items; README.md lists them"]
-    return Exported({name: text.encode() for name, text in files.items()}, said, left_out)
+    said = f"{len(tasks)} tasks, {number:,} items; README.md lists them"
+    return {name: text.encode() for name, text in files.items()}, [said, *not_here]
 
 
 def pair_tasks(pairs: pd.DataFrame) -> Iterator[HarnessTask]:
@@ -213,12 +195,12 @@ def pair_tasks(pairs: pd.DataFrame) -> Iterator[HarnessTask]:
     alone = pairs["variant"].where(pairs["one_answer"] != "", "")
     parts = pairs.assign(alone=alone).groupby(["construction", "words", "alone"], sort=False)
     for (construction, words, variant), rows in parts:
-        name = _name(construction, "pairs", *([] if words == "real" else [words]), *([variant] if variant else []))
+        named = ["cxprobe", construction, "pairs", words if words != "real" else "", variant]
         text = f"Minimal pairs of {construction}, {words} words; chance is 1/2."
         if variant:
             text += f" Variant {variant}: {rows['one_answer'].iloc[0]}, so a preference for a word is enough."
-        items = [_item(row) for row in rows.to_dict("records")]
-        yield HarnessTask(name, str(construction), text, items)
+        name = "_".join(re.sub(r"\W+", "_", str(part)) for part in named if part)
+        yield HarnessTask(name, text, [_item(row) for row in rows.to_dict("records")])
 
 
 def _item(pair: Mapping[Any, Any]) -> dict[str, Any]:
@@ -233,39 +215,14 @@ def _item(pair: Mapping[Any, Any]) -> dict[str, Any]:
     return {name: pair[name] for name in _OF_PAIR} | {"choices": choices, "label": sides.index("good")}
 
 
-def _name(*parts: object) -> str:
-    """Return the name of a task or group: letters, digits and underscores."""
-    return "_".join(re.sub(r"\W+", "_", str(part)) for part in ("cxprobe", *parts))
-
-
 def export_responses(params: Params) -> Exported:
-    """Return every response of every model to every item as a CSV.
-
-    Raises:
-        DataError: A file is missing, or no task has responses.
-    """
-    table = responses_of(params)
-    content = table.assign(clusters=table["clusters"].str.join("; ")).to_csv(index=False, lineterminator="\n")
-    facets = [str(name) for name in table if name not in RESPONSE_COLUMNS]
-    columns = RESPONSE_COLUMNS | {", ".join(facets): "what divides the responses of some tasks; empty for others"}
-    said = [
-        f"{len(table):,} responses of {table['model'].nunique()} models; the columns:",
-        *(f"  {name}: {about}" for name, about in columns.items()),
-    ]
-    return Exported({"": content.encode()}, said)
-
-
-def responses_of(params: Params, tasks: Sequence[str] = tuple(TASKS)) -> pd.DataFrame:
-    """Read the responses of all models.
-
-    Returns:
-        The columns of `RESPONSE_COLUMNS`, of which clusters is a list of texts, and those of the facets.
+    """Return every response of every model to every item as a CSV: `RESPONSE_COLUMNS`, and the facets of the tasks.
 
     Raises:
         DataError: A file is missing, or no task has responses.
     """
     tables = []
-    for name in tasks:
+    for name in TASKS:
         of_task = params.params_of(name)
         members = task_members(of_task)
         if not members or of_task.nothing_to_do:
@@ -273,12 +230,17 @@ def responses_of(params: Params, tasks: Sequence[str] = tuple(TASKS)) -> pd.Data
         table = read_made_table(evaluated(name) / "responses.parquet")
         states = {member.slug: member.state for member in members}
         facets = table.loc[:, [not str(column).startswith(CLUSTER) for column in table]]
-        named = facets.assign(weights=table["model"].map(states), clusters=cluster_lists(table))
+        clusters = ["; ".join(names) for names in cluster_lists(table)]
+        named = facets.assign(weights=table["model"].map(states), clusters=clusters)
         tables.append(named[named["weights"].notna()])
     if not tables:
         raise DataError("params.yaml names no models and constructions, so there are no answers")
     joined = pd.concat(tables, ignore_index=True)
-    return joined[[*RESPONSE_COLUMNS, *joined.columns.difference([*RESPONSE_COLUMNS], sort=False)]]
+    divides = [str(name) for name in joined if name not in RESPONSE_COLUMNS]
+    content = joined[[*RESPONSE_COLUMNS, *divides]].to_csv(index=False, lineterminator="\n")
+    columns = RESPONSE_COLUMNS | {", ".join(divides): "what divides the responses of some tasks; empty for others"}
+    said = f"{len(joined):,} responses of {joined['model'].nunique()} models; the columns:"
+    return {"": content.encode()}, [said, *(f"  {name}: {about}" for name, about in columns.items())]
 
 
 def export_items(params: Params, name: str, n: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -297,12 +259,14 @@ def export_items(params: Params, name: str, n: int) -> tuple[pd.DataFrame, pd.Da
     Raises:
         DataError: The task is unknown, has nothing that people can answer, or fewer items.
     """
-    made, _ = _made_tasks(params)
+    if name not in TASKS:
+        raise DataError(f"--task {name}: is no task{suggest(name, [*TASKS])}")
+    made, absent = _made_items(params, [name])
     if name not in made:
-        raise DataError(f"--task {name}: has no items yet{suggest(name, [*made])}; run `dvc repro make_{name}`")
+        raise DataError(f"--task {absent[0]}")
     rows = [
         (cells, text, options, right)
-        for table in made[name].export(params).tables.values()
+        for table in made[name].tables.values()
         for cells in table.to_dict("records")
         for text, options, right in _asked(cells)
     ]
@@ -337,31 +301,19 @@ def _asked(cells: Mapping[Any, Any]) -> Iterator[tuple[str, list[str], str]]:
             yield text, [*(said := {"positive": f"has {construction}", "negative": "does not"}).values()], said[label]
 
 
-def _exported_tasks(params: Params) -> tuple[dict[Task, ExportedItems], list[str]]:
-    """Return the items of each task whose data are there, and what is left out of data and tasks, a sentence each."""
-    made, absent = _made_tasks(params)
-    exported, left_out = dict[Task, ExportedItems](), list[str]()
-    for name in TASKS:
-        if name in absent:
-            left_out.append(absent[name])
-            continue
-        exported[made[name]] = made[name].export(params)
-        left_out += exported[made[name]].left_out
-    return exported, left_out
-
-
-def _made_tasks(params: Params) -> tuple[dict[str, Task], dict[str, str]]:
-    """Return name -> a task whose data are there; and why those of others are not, a sentence each."""
-    tasks, absent = dict[str, Task](), dict[str, str]()
-    for name, task in TASKS.items():
+def _made_items(params: Params, names: Iterable[str] = tuple(TASKS)) -> tuple[dict[str, ExportedItems], list[str]]:
+    """Return task -> its items, where they are made; and what is left out of data and tasks, a sentence each."""
+    items, left_out = dict[str, ExportedItems](), list[str]()
+    for name in names:
         made = DATA / f"make_{name}"
         if not params.params_of(name).of_task.constructions:
-            absent[name] = f"{name}: {name}.constructions of params.yaml names none."
+            left_out.append(f"{name}: {name}.constructions of params.yaml names none.")
         elif not made.is_dir():
-            absent[name] = f"{name}: {made} is missing, since `dvc repro make_{name}` has not run."
+            left_out.append(f"{name}: {made} is missing, since `dvc repro make_{name}` has not run.")
         else:
-            tasks[name] = task
-    return tasks, absent
+            items[name] = TASKS[name].export(params)
+            left_out += items[name].left_out
+    return items, left_out
 
 
 EXPORTS: Mapping[str, Callable[[Params], Exported]] = {

@@ -4,20 +4,18 @@ Each task checks its own files; here all of them run, and files are compared wit
 """
 
 import re
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from cxprobe.constructions.checking import FoundFaults, is_there
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction, load_sound_parts
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.constructions.people import PEOPLE_FILE, lint_people, load_people
-from cxprobe.corpora.pattern import Pattern, load_pattern
+from cxprobe.corpora.pattern import load_wanted
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import read_yaml, suggest
-from cxprobe.files.writing import read_json
+from cxprobe.files.schema import read_yaml
 from cxprobe.labels import read_labels
 from cxprobe.models.checkpoints import pin_faults
-from cxprobe.project.params import Params, load_params
+from cxprobe.project.params import load_params
 from cxprobe.results.rates import ALL
 from cxprobe.run.params import PARAMS_FILE
 from cxprobe.tasks.registry import TASKS
@@ -42,11 +40,8 @@ def find_faults(name: str = "") -> FoundFaults:
     for folder in folders:
         if folder.name == ALL:
             faults.lines.append(f"{folder}: results call all constructions together so; rename the folder")
-        construction = faults.attempt(load_construction, folder.name)
-        sound = construction or load_sound_parts(folder.name)
-        pattern = faults.read(folder / "pattern.yaml", partial(load_pattern, folder.name, sound))
-        if pattern is not None and params is not None:
-            faults.lines += [f"{folder / 'pattern.yaml'}: {fault}" for fault in _unknown_labels(pattern, params)]
+        faults.attempt(load_construction, folder.name)
+        faults.read(folder / "pattern.yaml", partial(load_wanted, folder.name))
         faults.read(folder / "labels.tsv", partial(read_labels, folder / "labels.tsv"))
         for task in TASKS.values():
             task.check_construction(folder, faults)
@@ -66,18 +61,6 @@ def find_faults(name: str = "") -> FoundFaults:
         faults.lines += [f"{PARAMS_FILE}: {fault}" for fault in pin_faults(params.models)]
     faults.lines = sorted(dict.fromkeys(faults.lines), key=lambda line: re.split("[:,]", line, maxsplit=1)[0])
     return faults
-
-
-def _unknown_labels(pattern: Pattern, params: Params) -> Iterator[str]:
-    """Yield the labels of dependencies that the parser never gives; spaCy itself would take seconds to say them."""
-    about = Path(params.mining.parser, "meta.json")
-    if not about.is_file():
-        return
-    known: list[str] = read_json(about).get("labels", {}).get("parser", [])
-    if not known:
-        return
-    for label in sorted(map(str, pattern.labels - set(known))):
-        yield f"DEP: mining.parser gives no '{label}'{suggest(label, known)}; see the labels in {about}"
 
 
 def _check_examples(folder: Path, faults: FoundFaults) -> None:

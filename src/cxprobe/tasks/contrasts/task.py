@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
-from cxprobe.constructions.people import PEOPLE_FILE, People, load_people, people_if_sound
+from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.results.findings import Finding
 from cxprobe.results.params import ReportParams
 from cxprobe.results.schema import cluster_lists
@@ -65,7 +65,7 @@ class ContrastsTask(Task):
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the contrasts, unless the file of people has faults; note too few frames and loose rivals."""
-        people, path = people_if_sound(), contrasts_file(folder.name)
+        people, path = FoundFaults().attempt(load_people), contrasts_file(folder.name)
         if people is None or not path.is_file():
             return
         contrasts = faults.attempt(load_contrasts, folder.name, people)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
-from cxprobe.constructions.people import PEOPLE_FILE, People, load_people, people_if_sound
+from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
@@ -107,7 +107,7 @@ class PairsTask(Task):
         """Check the pairs of meaning and of form; if the file of people has faults, check their format only."""
         if folder.name.endswith(FORM):
             faults.lines.append(f"{folder}: names that end in {FORM} are those of pairs of form; rename the folder")
-        people = people_if_sound()
+        people = FoundFaults().attempt(load_people)
         for name in (folder.name, folder.name + FORM):
             path = folder / pairs_file(name).name
             faults.read(path, partial(read_pairs_file, name), lambda pairs: lint_pairs(pairs, people) if people else ())
@@ -127,7 +127,7 @@ class PairsTask(Task):
         )
         if params is None or section is None:
             return
-        people = people_if_sound()
+        people = FoundFaults().attempt(load_people)
         for name in section.constructions:
             faults.require("pairs.constructions", name, pairs_file(name))
             with suppress(CxprobeError):  # its faults have been reported

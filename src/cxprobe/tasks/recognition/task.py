@@ -13,7 +13,6 @@ from cxprobe.constructions.construction import (
     GrammarSource,
     grammar_file,
     load_construction,
-    load_sound_parts,
 )
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
@@ -46,11 +45,12 @@ class RecognitionTask(Task):
         """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""
         from cxprobe.tasks.recognition.sentences import load_grammars, read_grammar
 
-        # Its faults have been reported.
-        sound = FoundFaults().attempt(load_construction, folder.name) or load_sound_parts(folder.name)
-        described: dict[GrammarSource, object] = {"generated": sound.grammar, "balanced": sound.balanced}
+        construction = FoundFaults().attempt(load_construction, folder.name)
+        if construction is None:  # its faults have been reported
+            return
+        described: dict[GrammarSource, object] = {"generated": construction.grammar, "balanced": construction.balanced}
         for source in [source for source, rules in described.items() if rules is not None]:
-            of_source = sound.for_source(source)
+            of_source = construction.for_source(source)
             required = [*of_source.rules().start.values(), *of_source.rules().content]
             files = [folder / grammar_file(source, split) for split in SPLITS]
             grammars = [faults.attempt(read_grammar, file, required) for file in files]
