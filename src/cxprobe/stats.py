@@ -118,7 +118,8 @@ def mean_by(
         there is one unit; n, the number of units; and freedom, the degrees of freedom of the interval.
     """
     names = cluster_columns(table) if over_words else []
-    of_units = table.groupby([*by, units], sort=False).agg({column: "mean", **dict.fromkeys(names, "first")})
+    divided = table.groupby([*by, units], sort=False)
+    of_units = divided[[column]].mean().join(divided[names].first()) if names else divided[[column]].mean()
     means = of_units.groupby([*by], sort=False)[column]
     n, value = means.size(), means.mean()
     freedom = (n - 1).to_numpy(np.float64)

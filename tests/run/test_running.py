@@ -55,6 +55,14 @@ def test_a_judging_stage_ends_in_its_runs_once(workspace):
     assert sync(read_runs()[0], all_experiments()) == 0
 
 
+def test_a_judging_stage_leaves_its_runs_to_a_sync_that_follows(workspace, monkeypatch):
+    monkeypatch.setenv("CXPROBE_TRACKING", "later")
+    run_judging()
+    assert runs() == []
+    assert sync(read_runs()[0], all_experiments()) == 2
+    assert all("mlflow.source.git.commit" in run.data.tags for run in runs() if run.data.tags["role"] != "trial")
+
+
 def test_the_item_is_what_dvc_says_and_else_the_argument(workspace, monkeypatch):
     items = []
 

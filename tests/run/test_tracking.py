@@ -11,11 +11,10 @@ from mlflow.exceptions import MlflowException
 from conftest import ROOT
 from cxprobe.files.writing import read_json, this_machine, this_process, write_json
 from cxprobe.run import tracking
-from cxprobe.run.record import Dataset, ModelFacts, Run, RunContext, Trial
+from cxprobe.run.record import Dataset, ModelFacts, Run, RunContext, Trial, keep_context
 from cxprobe.run.tracking import (
     PROCESS_TAG,
     TrackingError,
-    add_runs,
     changed_settings,
     experiment_id,
     sync,
@@ -41,13 +40,18 @@ JUDGED = Run(
     artifacts=["accuracy_by_order.csv", "figures/accuracy.png"],
 )
 TRIALS = [
-    Trial("trial 0", {"accuracy": 0.75}, {"C": "0.1"}, "FINISHED"),
-    Trial("trial 1", {}, {"C": "9.0"}, "FAILED"),
+    Trial("C=0.1 · length", {"accuracy": 0.75}, {"C": "0.1"}),
+    Trial("C=9 · length", {"accuracy": 0.5}, {"C": "9.0"}),
 ]
 
 
 def judged(**changes) -> Run:
     return JUDGED.model_copy(update=changes)
+
+
+def add_runs(written: list[Run]) -> None:
+    keep_context(written, CONTEXT)
+    tracking.add_runs(written, EXPERIMENTS)
 
 
 PROBES = judged(
@@ -89,7 +93,7 @@ def files(client, run_id, folder=None) -> list[str]:
 
 
 def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folder):
-    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
+    add_runs([JUDGED])
     client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
     assert (found.info.status, found.info.run_name) == ("FINISHED", "tiny")
     assert (found.info.start_time, found.info.end_time) == (5000, 5500)
@@ -129,7 +133,7 @@ def test_a_run_is_written_once_and_again_with_another_setting_by_which_it_is_the
     later = judged(settings={"pairs.make.format": "statement", "seed": "2"})
     baseline = judged(model="shorter", facts=replace(JUDGED.facts, state="none"))
     for run in (first, first, later, baseline):
-        add_runs([run], CONTEXT, EXPERIMENTS)
+        add_runs([run])
     assert [one.info.run_name for one in runs("pairs")] == [
         "shorter (baseline)",
         "tiny",
@@ -165,7 +169,7 @@ def test_runs_of_one_data_set_are_written_to_a_shared_store_at_the_same_time(pro
 def test_a_run_that_was_only_half_written_is_written_again(project_folder, monkeypatch, capsys):
     with monkeypatch.context() as broken:
         broken.setattr(MlflowClient, "log_artifact", lambda *_: (_ for _ in ()).throw(MlflowException("full disk")))
-        add_runs([JUDGED], CONTEXT, EXPERIMENTS)
+        add_runs([JUDGED])
     assert "full disk" in capsys.readouterr().err
     assert [one.info.status for one in runs("pairs")] == ["RUNNING"]
     monkeypatch.setattr("cxprobe.run.tracking.has_ended", lambda process: True)
@@ -178,16 +182,16 @@ def test_nothing_is_sent_to_anyone(workspace):
 
 
 def test_probes_are_child_runs_with_the_trials_of_their_search_and_all_say_which_process_writes_them(project_folder):
-    add_runs([SEARCHED], CONTEXT, EXPERIMENTS)
-    parent, probes, first, second = sorted(runs("recognition"), key=lambda run: run.info.run_name != "tiny")
+    add_runs([SEARCHED])
+    roles = ["model", "part", "trial"]
+    parent, probes, first, second = sorted(runs("recognition"), key=lambda run: roles.index(run.data.tags["role"]))
     assert probes.info.run_name == "toy · mined · tiny"
     assert {**parent.data.params, "construction": "toy", "source": "mined"} == probes.data.params
-    assert [run.data.tags["role"] for run in (parent, probes, first, second)] == ["model", "part", "trial", "trial"]
     assert probes.data.tags["mlflow.parentRunId"] == parent.info.run_id
     assert {trial.data.tags["mlflow.parentRunId"] for trial in (first, second)} == {probes.info.run_id}
     assert probes.info.start_time < parent.info.start_time  # the charts show the newest
     assert (first.info.status, first.data.params, first.data.metrics) == ("FINISHED", {"C": "0.1"}, {"accuracy": 0.75})
-    assert (second.info.status, second.data.params, second.data.metrics) == ("FAILED", {"C": "9.0"}, {})
+    assert (second.info.run_name, second.data.params) == ("C=9 · length", {"C": "9.0"})
     assert {one.data.tags[PROCESS_TAG] for one in (parent, probes, first, second)} == {this_process()}
 
 
@@ -207,7 +211,7 @@ def test_a_sync_ends_what_dead_processes_of_this_machine_have_left_open_and_noth
 
 
 def test_a_deleted_store_is_written_again_as_it_was(project_folder, monkeypatch):
-    add_runs([JUDGED, SEARCHED], CONTEXT, EXPERIMENTS)
+    add_runs([JUDGED, SEARCHED])
     before = runs("pairs") + runs("recognition")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{project_folder / 'again.db'}")
     assert sync([JUDGED, SEARCHED], EXPERIMENTS) == 2
@@ -226,7 +230,7 @@ def test_a_server_that_does_not_answer_costs_a_warning_without_its_password_and_
 ):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:a-secret-word@127.0.0.1:9")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
+    add_runs([JUDGED])
     assert "at http://me:[key]@127.0.0.1:9 cannot be written" in capsys.readouterr().err
     with pytest.raises(TrackingError, match=r"at http://me:.key.@127\.0\.0\.1:9 .*; see that the server runs"):
         sync([JUDGED], EXPERIMENTS)

@@ -70,10 +70,7 @@ def judged_run(stage: Stage, model: str = "mlm", **more) -> Run:
         settings=stage.settings("pairs.evaluate"),
         tables={"accuracy_by_order": pd.DataFrame({"order": ["original"], "accuracy": [2 / 3]})},
         figures={"accuracy": figure()},
-        trials=[
-            Trial("layer 0, trial 0", {"accuracy": 0.75}, {"C": "0.1"}, "FINISHED"),
-            Trial("layer 0, trial 1", {}, {"C": "9.0"}, "FAILED"),
-        ],
+        trials=[Trial("C=0.1 · length", {"accuracy": 0.75}, {"C": "0.1"})],
     )
     return run.model_copy(update=more)
 

@@ -71,6 +71,8 @@ class RunExtras:
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
     trials: Sequence[Trial] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    about: str = ""
 
 
 class Evaluation(Generic[P]):
@@ -398,11 +400,12 @@ def _parts_of(
             facts,
             0,
             part=dict(zip(parts, map(str, values), strict=True)),
-            metrics=dict([*metrics.items()][: MOST_METRICS - len(series)]),
+            metrics=dict([*{**extras.metrics, **metrics}.items()][: MOST_METRICS - len(series)]),
             series=series,
             tables={"rates": written.loc[rows.index], **extras.tables},
             figures=extras.figures or _pictured(of_part[~is_curve]),
             trials=extras.trials,
+            about=extras.about,
         )
 
 

@@ -478,7 +478,8 @@ def curves(
         for kind_number, kind in enumerate(kinds):
             rates = in_panel[in_panel[colours] == kind].sort_values(x)
             colour, marker = palette[kind_number % len(palette)], MARKERS[kind_number % len(MARKERS)]
-            axes.fill_between(rates[x], rates["low"], rates["high"], color=colour, alpha=0.2, linewidth=0)
+            if (rates["low"] < rates["high"]).any():
+                axes.fill_between(rates[x], rates["low"], rates["high"], color=colour, alpha=0.2, linewidth=0)
             label = f"{colours} {kind}" if is_scale else str(kind)
             axes.plot(rates[x], rates[value], color=colour, marker=marker, markersize=4, label=label)
         if chance is not None:

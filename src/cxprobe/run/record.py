@@ -5,9 +5,10 @@ import json
 import os
 import platform
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from ruamel.yaml import YAML
 
-from cxprobe.files.writing import RESULTS
+from cxprobe.files.writing import RESULTS, project_folder, write_json
 
 STAGE_TAG = "dvc.stage"  # the tag of a run in MLflow that names its evaluating stage
 RUNS = "runs"  # the folder within a stage's results that has those of each run
@@ -70,13 +71,11 @@ class Trial:
         name: Names the trial within its search.
         metrics: Name -> number.
         params: Name -> the value that was tried.
-        status: "FAILED" for a trial that gave no number.
     """
 
     name: str
     metrics: Mapping[str, float]
     params: Mapping[str, str]
-    status: Literal["FINISHED", "FAILED"]
 
 
 @dataclass(frozen=True)
@@ -197,6 +196,21 @@ def begin() -> RunContext:
     versions = {name: version(name) for name in PACKAGES}
     environment = {"python": platform.python_version(), "platform": platform.platform(), "host": platform.node()}
     return RunContext(started, started, commit, dirty, environment | versions, os.environ.get("DVC_EXP_NAME", ""))
+
+
+def context_file(run: Run) -> Path:
+    """Return the file in which this machine keeps the context of a run; others lack it."""
+    return project_folder() / "mlruns" / "context" / f"{run.digest}.json"
+
+
+def keep_context(runs: Sequence[Run], context: RunContext) -> None:
+    """Keep the context of new runs on this machine, since it must change no output; a fault is only a warning."""
+    try:
+        for number, run in enumerate(runs):
+            # With times of start that differ, since MLflow's UI shows the newest runs first.
+            write_json(asdict(replace(context, started=context.started + number)), context_file(run))
+    except OSError as fault:
+        print(f"{fault}: MLflow will not know when and by which commit the runs were made", file=sys.stderr)
 
 
 def milliseconds() -> int:

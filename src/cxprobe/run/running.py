@@ -37,7 +37,7 @@ from cxprobe.files.writing import (
 )
 from cxprobe.run.params import SomeParams, StageParams, read_params
 from cxprobe.run.progress import end_on_signals, ending_as_killed
-from cxprobe.run.record import begin, load_experiments, milliseconds
+from cxprobe.run.record import begin, keep_context, load_experiments, milliseconds
 from cxprobe.run.results import write_results
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.secrets import redact_output
@@ -45,6 +45,8 @@ from cxprobe.secrets import redact_output
 __all__ = ["Outcome", "Stage", "run_stage", "run_step"]  # what a script needs
 
 ALWAYS_CHANGED = "always changed"  # what DVC says of a stage that looks at each run, if nothing else changed
+TRACKING, LATER = "CXPROBE_TRACKING", "later"
+"""An environment variable, and its value where `cxprobe sync` follows and writes the runs of all stages at once."""
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)  # errors of shared disks that do not support locks
 
 
@@ -148,12 +150,12 @@ def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[
     if not stage.name.startswith("report"):
         stage.data.mkdir(parents=True, exist_ok=True)  # DVC expects this output even if it is empty
     records = write_results(stage, outcome)
-    if records:
+    keep_context(records, replace(context, finished=milliseconds()))
+    if records and os.environ.get(TRACKING) != LATER:
         # Imported here, since MLflow takes seconds to import and only evaluating stages need it.
         from cxprobe.run import tracking
 
-        context = replace(context, finished=milliseconds())
-        tracking.add_runs(records, context, load_experiments(stage.params.experiments_file))
+        tracking.add_runs(records, load_experiments(stage.params.experiments_file))
     if outcome.faults:
         lines = [f"{model}: {fault}" for model, fault in outcome.faults.items()]
         raise DataError("\n".join([f"all models but {len(lines)} were evaluated; these could not be:", *lines]))

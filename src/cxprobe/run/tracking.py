@@ -17,7 +17,6 @@ import logging
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import urlencode
@@ -27,9 +26,9 @@ from mlflow import MlflowClient, entities
 from mlflow.exceptions import MlflowException
 
 from cxprobe.errors import CxprobeError
-from cxprobe.files.writing import RESULTS, full_disk, has_ended, project_folder, read_json, this_process, write_json
+from cxprobe.files.writing import RESULTS, full_disk, has_ended, project_folder, read_json, this_process
 from cxprobe.run.progress import progress, uninterrupted
-from cxprobe.run.record import RUNS, STAGE_TAG, Experiments, Run, RunContext, label_of, milliseconds
+from cxprobe.run.record import RUNS, STAGE_TAG, Experiments, Run, RunContext, context_file, label_of, milliseconds
 from cxprobe.run.results import INPUTS
 from cxprobe.secrets import redact
 
@@ -71,16 +70,12 @@ def tracking_uri() -> str:
     return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{_database()}"
 
 
-def add_runs(runs: Sequence[Run], context: RunContext, experiments: Experiments) -> None:
-    """Keep the context of new runs on this machine, since it must change no output, and write those the store lacks.
+def add_runs(runs: Sequence[Run], experiments: Experiments) -> None:
+    """Write the runs that the store lacks; a fault is only a warning.
 
-    A fault is only a warning. Signals wait while the store is written: one within a transaction would leave the
-    database locked.
+    Signals wait while the store is written: one within a transaction would leave the database locked.
     """
     try:
-        for number, run in enumerate(runs):
-            # With times of start that differ, since MLflow's UI shows the newest runs first.
-            write_json(asdict(replace(context, started=context.started + number)), _context_file(run))
         with uninterrupted():
             sync(runs, experiments)
     except (OSError, TrackingError) as fault:
@@ -180,13 +175,9 @@ def _database() -> Path:
     return project_folder() / "mlruns" / "mlflow.db"
 
 
-def _context_file(run: Run) -> Path:
-    return project_folder() / "mlruns" / "context" / f"{run.digest}.json"
-
-
 def _context_of(run: Run) -> RunContext:
     """Return the context of a run that this machine has kept; of others nothing is known."""
-    path = _context_file(run)
+    path = context_file(run)
     return RunContext(**read_json(path)) if path.is_file() else RunContext(0, 0, "", False, {}, "")
 
 
@@ -347,5 +338,5 @@ def _write(
         numbers = [(metric, 0, value) for metric, value in trial.metrics.items()]
         tried = {PARENT_TAG: id_, ROLE_TAG: "trial"}
         one = _begin(client, experiment, trial.name, earlier, ended, tried, trial.params, numbers)
-        client.set_terminated(one, status=trial.status, end_time=ended or None)
+        client.set_terminated(one, end_time=ended or None)
     client.set_terminated(id_, status="FINISHED", end_time=ended or None)

@@ -69,6 +69,12 @@ def pair_margins(pairs: pd.DataFrame, tokens: pd.DataFrame) -> pd.DataFrame:
     return pairs.assign(margin=margins)
 
 
+def words_of(margins: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns that begin with ``cluster_``; empty where a pair has none, in whose place is its id."""
+    named = margins[cluster_columns(margins)].astype(object)
+    return named.mask(named.to_numpy() == margins["id"].to_numpy(object)[:, None]) if "id" in margins else named
+
+
 def frame_contrasts(margins: pd.DataFrame, frame: Sequence[str]) -> pd.DataFrame:
     """Return the contrasts of one model.
 
@@ -87,27 +93,33 @@ def frame_contrasts(margins: pd.DataFrame, frame: Sequence[str]) -> pd.DataFrame
         less the nearest of the neutral condition and the rivals, the one with the highest mean in its construction; and
         `CONTROL_OVER_WORDS`.
     """
-    words = [name for name in cluster_columns(margins) if name not in frame]
-    of = margins.set_index([*frame, "condition"])
-    if "id" in margins:  # in the place of words that a pair does not have, see `without_gaps`
-        of[words] = of[words].mask(of[words].eq(of["id"], axis=0))
-    cells = of.groupby(level=[*frame, "condition"], sort=False).agg({"margin": "mean", **dict.fromkeys(words, "first")})
-    cells = cells.rename(columns={"margin": "value"})
-    by_condition = {
-        str(name): rows.droplevel("condition") for name, rows in cells.groupby(level="condition", sort=False)
-    }
-    base, parts = by_condition.pop("construction"), [cells[["value"]].reset_index()]
-    for name, other in by_condition.items():
-        if name == "control":
-            less = other.assign(condition=CONTROL_OVER_WORDS)
-        else:
-            shared = base[words].where(base[words].notna(), other[words].reindex(base.index))
-            less = shared.assign(value=base["value"] - other["value"], condition=f"less_{name}")
-        parts.append(less.dropna(subset="value").reset_index())
-    table = pd.concat(parts, ignore_index=True)
-    rivals = table[table["condition"].isin([f"less_{name}" for name in by_condition if is_rival(name)])]
+    named = words_of(margins).drop(columns=[*frame], errors="ignore")
+    words = [*named]
+    # As numbers, since pandas computes with a hundred columns of texts one after the other.
+    codes, texts = pd.factorize(named.to_numpy(object).ravel())
+    numbers = np.where(codes < 0, np.nan, codes).reshape(named.shape)
+    of = margins[[*frame, "condition", "margin"]].join(pd.DataFrame(numbers, margins.index, words))
+    groups = of.groupby([*frame, "condition"], sort=False)
+    cells = groups[["margin", *words]].first().assign(margin=groups["margin"].mean())
+    cells = cells.rename(columns={"margin": "value"}).reset_index()
+    is_base, is_control = (cells["condition"] == name for name in ("construction", "control"))
+    less = (
+        cells[is_base].drop(columns="condition").merge(cells[~is_base & ~is_control], on=[*frame], suffixes=("", "_of"))
+    )
+    shared = less[words].fillna(less[[f"{name}_of" for name in words]].set_axis(words, axis=1))
+    less = less[[*frame]].assign(
+        value=less["value"] - less["value_of"], condition="less_" + less["condition"], **shared
+    )
+    order = {f"less_{name}": number for number, name in enumerate(cells["condition"].unique())}
+    less = less.sort_values("condition", key=lambda column: column.map(order), kind="stable")
+    over_words = cells[is_control].assign(condition=CONTROL_OVER_WORDS)
+    table = pd.concat([cells.drop(columns=words), over_words, less], ignore_index=True)
+    rivals = less[less["condition"].str.removeprefix("less_").map(is_rival).astype(bool)]
     by = [name for name in frame if name == "construction"]
     means = rivals.groupby([*by, "condition"], sort=False)["value"].mean().rename("mean").reset_index()
     nearest = means.sort_values("mean", kind="stable").drop_duplicates(by or None) if by else means.nsmallest(1, "mean")
     adds = rivals.merge(nearest.drop(columns="mean"), on=[*by, "condition"]).assign(condition=ADDS)
-    return pd.concat([table, adds], ignore_index=True)
+    every = pd.concat([table, adds], ignore_index=True)
+    known = np.array([*texts, None], dtype=object)  # -1 is the last
+    every[words] = known[every[words].fillna(-1).to_numpy(np.int64)]
+    return every

@@ -1,5 +1,6 @@
 """Contrasts evaluated: the contrast of each frame and condition, and the verdict on each construction."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -25,8 +26,8 @@ from cxprobe.results.verdict import (
     verdicts_on,
 )
 from cxprobe.run.stage import Stage
-from cxprobe.stats import CLUSTER, cluster_columns, credits_of_margins
-from cxprobe.tasks.contrasts.contrast import frame_contrasts, made_file, pair_margins, read_frames
+from cxprobe.stats import CLUSTER, Mean, credits_of_margins
+from cxprobe.tasks.contrasts.contrast import frame_contrasts, made_file, pair_margins, read_frames, words_of
 from cxprobe.tasks.contrasts.params import ContrastsStage
 
 BY_CONDITION = Facet([CONDITION], ("contrast", "above_zero"), has_verdicts=True, is_compared=False, over_words=True)
@@ -118,11 +119,15 @@ def margin_responses(margins: pd.DataFrame) -> pd.DataFrame:
     Returns:
         The measure margin, in nats, by condition, wording, cell (context and question) and order of the people.
     """
-    words = cluster_columns(margins)
-    known = margins[words].mask(margins[words].eq(margins["id"], axis=0))
     texts = dict.fromkeys(("gold", "chosen", "question"), "")
     of_pairs = margins.drop(columns=[*PAIR_COLUMNS, "margin"]).assign(
-        **known, **texts, item=margins["item"], source="own", measure="margin", value=margins["margin"], chance=np.nan
+        **words_of(margins),
+        **texts,
+        item=margins["item"],
+        source="own",
+        measure="margin",
+        value=margins["margin"],
+        chance=np.nan,
     )
     return of_pairs.assign(decides=False, unit=margins[FRAME])
 
@@ -153,25 +158,30 @@ def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
     is_single = rates["construction"] != ALL
     result[HAS_VERDICT] &= is_single & (rates[CONDITION] == "construction")
     undivided = rates["wording"] == "" if "wording" in rates else True
-    for _, of_model in rates[is_single & undivided].reset_index().groupby("model", sort=False):
-        effects: dict[str, Effects] = {}
-        for construction, rows in of_model[of_model["measure"] == "contrast"].groupby("construction", sort=False):
-            levels = {row[CONDITION]: mean_of(row) for row in rows.to_dict("records")}
-            if (found := effects_of(levels)) is not None:
-                effects[str(construction)] = found
-        rows_of = of_model.set_index(["construction", "measure", CONDITION])
-        for (construction, of), verdict in zip(effects.items(), verdicts_on([*effects.values()]), strict=True):
+    keys = ["model", "construction", "measure", CONDITION]
+    at = {tuple(row[key] for key in keys): row for row in rates[is_single & undivided].reset_index().to_dict("records")}
+    levels = defaultdict[tuple[str, str], dict[str, Mean]](dict)
+    for (model, construction, measure, condition), row in at.items():
+        if measure == "contrast":
+            levels[model, construction][condition] = mean_of(row)
+    effects = defaultdict[str, dict[str, Effects]](dict)
+    for (model, construction), of_construction in levels.items():
+        if (found := effects_of(of_construction)) is not None:
+            effects[model][construction] = found
+    decided: dict[int, dict[str, object]] = {}
+    for model, of_model in effects.items():
+        for (construction, of), verdict in zip(of_model.items(), verdicts_on([*of_model.values()]), strict=True):
             for measure, condition in (
                 ("contrast", "construction"),
                 ("above_zero", "construction"),
                 ("contrast", ADDS),
             ):
-                at = rows_of.loc[(construction, measure, condition), "index"]
                 plain = CONTROL_OVER_WORDS if measure == "contrast" else "control"
-                control = rows_of.loc[(construction, measure, plain), ["value", "low", "high", "n"]]
-                result.loc[at, ["baseline", *OF_CONTROL]] = [of.nearest, *control]
-                if condition == "construction":
-                    result.loc[at, "verdict"] = verdict
-                    if measure == "contrast":
-                        result.loc[at, OF_DIFFERENCE[:3]] = of.adds.value, of.adds.low, of.adds.high
+                control = at[model, construction, measure, plain]
+                row = dict(zip(OF_CONTROL, (control[name] for name in ("value", "low", "high", "n")), strict=True))
+                row |= {"baseline": of.nearest, "verdict": verdict if condition == "construction" else ""}
+                if (measure, condition) == ("contrast", "construction"):
+                    row |= dict(zip(OF_DIFFERENCE, (of.adds.value, of.adds.low, of.adds.high), strict=False))
+                decided[at[model, construction, measure, condition]["index"]] = row
+    result.update(pd.DataFrame.from_dict(decided, orient="index"))
     return result

@@ -1,6 +1,6 @@
 """Responses of probes to test sentences; rates of what stands beside them, controls and selectivity; and figures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from cxprobe.results.params import task_members
 from cxprobe.results.plots import curves
 from cxprobe.results.rates import Facet, divided_by, rates_of, with_further
 from cxprobe.results.schema import HALF, KEYS, other_where_wrong
+from cxprobe.results.words import percent
 from cxprobe.run.record import Trial
 from cxprobe.run.stage import Stage
 from cxprobe.stats import credit, difference_by, rate_by
@@ -30,6 +31,8 @@ FACETS = (Facet(where="decides", has_verdicts=True), Facet(["layer"], _BY_LAYER,
 _LAYER = "layer (0 = embeddings)"
 TOGETHER = ""  # in a feature's place: all features
 _RUN = KEYS[1:]  # predictions on folds have a column task of their own
+MOST_TRIALS = 20  # of a search in MLflow
+_OF_TRIAL = ("feature", "layer", "C", "standardise")
 _ABSENT = {"low": np.nan, "high": np.nan, "ties": 0, "chance": np.nan}
 _ABSENT |= {"control": np.nan, "control_n": np.nan, "decides": False}
 
@@ -232,14 +235,39 @@ def search_curves(trials: pd.DataFrame, best: pd.DataFrame, title: str) -> Figur
     return curves(shown, f"{title}\n{note}", x="C", panels="feature", colours="layer")
 
 
-def _child_run(trial: Mapping[Any, Any]) -> Trial:
-    """Return a trial of a search as a child run of MLflow."""
-    name = f"{trial['feature']} {trial['layer']} {trial['number']}"
-    params = {key: str(trial[key]) for key in ("feature", "layer", "C", "standardise")}
-    if np.isnan(trial["accuracy"]):
-        return Trial(name, {}, params, "FAILED")
-    # MLflow has no logarithmic axis for a parameter.
-    return Trial(name, {"accuracy": trial["accuracy"], "log10_C": float(np.log10(trial["C"]))}, params, "FINISHED")
+def best_trials(trials: pd.DataFrame) -> list[Trial]:
+    """Return the best trials of the middle layer, as many of each feature, as child runs of MLflow.
+
+    Args:
+        trials: Of `cxprobe.tasks.recognition.probes.tune_subsets`; those that did not converge are left out.
+    """
+    of_middle = trials[(trials["layer"] == trials["layer"].nunique() // 2) & trials["accuracy"].notna()]
+    ranked = of_middle.sort_values("accuracy", ascending=False, kind="stable").groupby("feature", sort=False)
+    kept = ranked.head(max(1, MOST_TRIALS // ranked.ngroups)) if len(of_middle) else of_middle
+    searched = [name for name in ("C", "standardise") if trials[name].nunique() > 1]
+    runs = []
+    for row in kept.head(MOST_TRIALS).to_dict("records"):
+        setting = ", ".join(f"{name}={row[name]:.2g}" for name in searched)
+        name, params = f"{setting} · {row['feature']}", {key: str(row[key]) for key in _OF_TRIAL}
+        # MLflow has no logarithmic axis for a parameter.
+        runs.append(Trial(name, {"accuracy": row["accuracy"], "log10_C": float(np.log10(row["C"]))}, params))
+    return runs
+
+
+def rates_by_setting(untuned: pd.DataFrame, tuned: pd.DataFrame) -> pd.DataFrame:
+    """Return what the probes of the middle layer reach on the test part by the usual and by the best settings.
+
+    Args:
+        untuned: The probes of `cxprobe.tasks.recognition.probes.Predictions`, by the setting of the parameters.
+        tuned: Those by the best settings of a search.
+
+    Returns:
+        A row a setting and feature: setting ("default" or "best"), feature ("" for all together), accuracy, low, high,
+        n and ties.
+    """
+    both = pd.concat([untuned.assign(setting="default"), tuned.assign(setting="best")])
+    of_middle = both[both["layer"] == both["layer"].nunique() // 2]
+    return rate_by(_with_together(_credited(of_middle)), "accuracy", ["setting", "feature"])
 
 
 class RecognitionEvaluation(Evaluation[RecognitionStage]):
@@ -304,7 +332,16 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
         figures["accuracy_per_value"] = figure_by_value(rates, read_table(file), title)
         if not (measured / "trials.parquet").is_file():
             return RunExtras(figures=figures)
-        trials, best = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
+        read = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned", "untuned", "probes"))
+        trials, best, untuned, tuned = read
         figures["search"] = search_curves(trials, best, title)
-        runs = [_child_run(trial) for trial in trials.to_dict("records")]
-        return RunExtras({"tuned": best}, figures, runs)
+        settings = rates_by_setting(untuned, tuned)
+        reached = settings[settings["feature"] == TOGETHER].set_index("setting")["accuracy"]
+        about = (
+            f"On the test part the probe of the middle layer finds {percent(reached['default'])} of the labels by the "
+            f"default C = {self.stage.params.recognition.probe.C:g}, and {percent(reached['best'])} by the best "
+            "settings of the search. Below are the best settings of that layer; `trials.csv` has all."
+        )
+        metrics = {f"search/{name}": float(value) for name, value in reached.items()}
+        tables = {"settings": settings, "tuned": best, "trials": trials}
+        return RunExtras(tables, figures, best_trials(trials), metrics, about)

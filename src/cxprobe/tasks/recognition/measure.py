@@ -26,7 +26,7 @@ from cxprobe.probing import Fitting, Regularisation
 from cxprobe.run.progress import progress
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER
-from cxprobe.tasks.recognition.params import Place, RecognitionStage
+from cxprobe.tasks.recognition.params import Controls, Place, RecognitionStage
 from cxprobe.tasks.recognition.probes import Predictions, recognise, tune_subsets
 
 # Words without much of a meaning of their own, so that their places say nothing about what a sentence is about:
@@ -79,7 +79,8 @@ def probe_source(
         rows: The subsets, as `read_subsets` returns them.
         features: The vectors of at least their texts.
         folder: The folder of the tables: those of `Predictions` by their names and, of a search over regularisation,
-            trials (`cxprobe.tasks.recognition.probes.tune_subsets`) and tuned, the best trial of each probe.
+            trials (`cxprobe.tasks.recognition.probes.tune_subsets`), tuned, the best trial of each probe, and untuned,
+            the predictions of the test part by the setting of the parameters.
 
     Returns:
         The number of probes, and the counts of the search over regularisation.
@@ -99,10 +100,17 @@ def probe_source(
             regularisation[str(feature)] = [Regularisation(*row) for row in settings]
     name = ", ".join(place)
     fitting, parts = Fitting(section.probe.max_iter, params.seed, name), list[Predictions]()
+    alone = section.probe.model_copy(update={"controls": Controls(folds=None, control_task=False)})
+    untuned = list[pd.DataFrame]()
     with progress(counts["probes"], "probes", name, kept=f"predictions are kept in {kept}") as shown:
         for feature, subset in subsets.items():
             how, of_feature, jobs = regularisation[feature], fitting.of(feature), params.compute.jobs
             parts.append(recognise(subset, features, how, section.probe, of_feature, jobs, kept, shown.update))
+            if len(trials):
+                usually = recognise(subset, features, [usual] * layers, alone, of_feature, jobs, kept, lambda _: None)
+                untuned.append(usually.probes)
+    if untuned:
+        write_table(pd.concat(untuned, ignore_index=True), folder / "untuned.parquet")
     for stem, of_subsets in zip(Predictions._fields, zip(*parts, strict=True), strict=True):
         write_table(pd.concat(of_subsets, ignore_index=True), folder / f"{stem}.parquet")
     return counts
