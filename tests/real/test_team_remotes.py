@@ -103,6 +103,16 @@ def test_what_one_pushes_another_pulls_and_has_nothing_to_do(mine, tmp_path):
     assert "are in sync" in theirs.run("dvc", "status", "--cloud").stdout
     assert re.search(r"^(\d+) runs have a record under results/; \1 of them", theirs.run(*sync).stdout, re.M)
     assert theirs.run("git", "status", "--porcelain").stdout == ""
+    # Somebody tries another setting on what was pulled, and looks at what it has changed.
+    tried = theirs.run("dvc", "exp", "run", "-S", "recognition.probe.C=0.0001", "evaluate_recognition").stdout
+    assert {stage.partition("_")[0] for stage in stages_that_ran(tried)} == {"measure", "evaluate"}  # no vector is made
+    assert "0.0001" in theirs.run("dvc", "exp", "show", "--only-changed").stdout
+    assert "results/metrics/recognition/" in theirs.run("dvc", "metrics", "diff", "--all").stdout
+    rates = "results/evaluate_recognition/rates.csv"
+    theirs.run("dvc", "plots", "diff", "--targets", rates, "-x", "layer", "-y", "value", "--template", "scatter")
+    assert {"workspace", "HEAD"} <= set(
+        re.findall(r'"rev": "(\w+)"', (theirs.folder / "dvc_plots/index.html").read_text())
+    )
 
 
 def _split(command: list[str]) -> Iterator[list[str]]:

@@ -285,3 +285,12 @@ def test_a_store_that_cannot_be_written_says_what_to_do(workspace, monkeypatch, 
     with pytest.raises(TrackingError, match=advice):
         sync([JUDGED], EXPERIMENTS)
     del kept
+
+
+def test_a_store_that_was_copied_with_its_folder_says_what_to_do(project_folder, tmp_path_factory, monkeypatch):
+    add_runs([JUDGED])
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "project"
+    shutil.copytree(project_folder, elsewhere)
+    monkeypatch.chdir(elsewhere)
+    with pytest.raises(TrackingError, match=r"begun in another folder: .* delete it and run `cxprobe sync` again"):
+        sync([JUDGED], EXPERIMENTS)

@@ -204,6 +204,11 @@ def matrix(
     side, titles = 0.2 + LETTER * max(map(len, names.values())), 0.2 + LETTER * max(len(labels(m)) for m in models)
     key = _key_of([Mark("", "", one.rate, 0, one.verdict.style) for one in findings], [])
     key = [one for one in key if one.get_label() in {words for *_, words in _MARKS.values()}]
+    said = (
+        "number: percent right; of meaning: percent of the control",
+        "–: not asked; no number: the control is failed",
+    )
+    key += [Line2D([], [], linestyle="", label=words) for words in said]
     columns = 1 if stacked else len(blocks)
     wide, head = CELL * len(models), HEAD + titles
     heights = [head + ROW * len(rows) for rows in of_block]
