@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -168,7 +168,7 @@ def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
     for (model, construction), of_construction in levels.items():
         if (found := effects_of(of_construction)) is not None:
             effects[model][construction] = found
-    decided: dict[int, dict[str, object]] = {}
+    decided: dict[int, Mapping[Any, Any]] = {}
     for model, of_model in effects.items():
         for (construction, of), verdict in zip(of_model.items(), verdicts_on([*of_model.values()]), strict=True):
             for measure, condition in (
