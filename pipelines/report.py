@@ -2,7 +2,7 @@
 
 from cxprobe.project.params import Params, whole_params
 from cxprobe.results.findings import ReportModels
-from cxprobe.results.pages import overview_table, render_pages, shown_first
+from cxprobe.results.pages import render_pages, shown_first
 from cxprobe.results.sentences import headline
 from cxprobe.results.task import ReportInputs
 from cxprobe.run.running import Outcome, Stage, run_stage
@@ -18,10 +18,9 @@ def report(stage: Stage[Params]) -> Outcome:
         for name, task in inputs.tasks.items()
         for stem, figure in task.figures(inputs).items()
     }
-    table, pages = overview_table(findings, inputs, models), render_pages(inputs, models, findings, figures)
+    pages = render_pages(inputs, models, findings, figures)
     print(headline(shown_first(findings, models), models.label), "See results/report/index.html", sep="\n")
-    counts = {"pages": len(pages), "rates": len(table)}
-    return Outcome(counts=counts, tables={"tables/overview": table}, figures=figures, pages=pages)
+    return Outcome(counts={"pages": len(pages)}, figures=figures, pages=pages)
 
 
 if __name__ == "__main__":

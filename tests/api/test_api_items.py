@@ -31,28 +31,9 @@ def test_a_name_that_is_listed_for_its_items_has_them():
         cxprobe.minimal_pairs("letalone-form")
 
 
-def test_sentences_follow_the_seed():
-    first, again, other = (cxprobe.sentences("comparative-correlative", per_cell=1, seed=seed) for seed in (0, 0, 1))
-    pd.testing.assert_frame_equal(first, again)
-    assert set(first["id"]) != set(other["id"])
-
-
 def test_every_construction_is_listed_and_a_folder_of_ones_own_is_used(toy_constructions):
     assert cxprobe.list_constructions() == sorted(
         path.parent.name for path in ROOT.glob("constructions/*/construction.yaml")
     )
     name = cxprobe.list_constructions(toy_constructions)[0]
     assert len(cxprobe.sentences(name, per_cell=1, folder=toy_constructions))
-
-
-def test_pairs_of_a_file_can_be_compared(tmp_path):
-    path = tmp_path / "own.tsv"
-    path.write_text("id\tgood\tbad\tverb\n1\tShe sleeps.\tShe sleep.\tsleep\n2\tHe runs.\tHe run.\trun\n")
-    table = cxprobe.read_pairs(path)
-    assert table["verb"].tolist() == ["sleep", "run"]
-    assert cxprobe.load("mini-clm").compare(table).accuracy.n == 2
-    path.write_text("sentence_good\tsentence_bad\nShe sleeps.\tShe sleep.\nHe runs.\tHe run.\n")
-    assert cxprobe.read_pairs(path)["id"].tolist() == ["0", "1"]
-    path.write_text("id\tgood\n1\tShe sleeps.\n")
-    with pytest.raises(DataError, match="bad"):
-        cxprobe.read_pairs(path)

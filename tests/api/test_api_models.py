@@ -70,7 +70,7 @@ def test_an_encoder_has_the_vectors_of_the_language_model_and_layers_can_be_chos
         encoder.features(SENTENCES, layers=[9])
 
 
-@pytest.mark.parametrize("texts", ["the cat", [], ["the cat", " "], ["the cat", None]])
+@pytest.mark.parametrize("texts", ["the cat", [], ["the cat", " "], ["the cat", None], pd.DataFrame({"text": ["a"]})])
 def test_what_is_no_list_of_texts_is_refused(models, texts):
     with pytest.raises(DataError, match=r"a list of texts is needed|text 1 is"):
         models["bert"].score(texts)

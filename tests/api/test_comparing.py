@@ -44,12 +44,6 @@ def test_what_is_compared_is_chosen_by_no_name_alone_and_is_said(lm):
     assert "pairs by per_token, " in repr(lm.compare(GOOD, BAD))
 
 
-def test_a_table_is_no_list_of_texts(lm):
-    for ask in (lm.score, lm.surprisal):
-        with pytest.raises(DataError, match=r"and not a table; give one of its columns \(good, bad\)"):
-            ask(pd.DataFrame({"good": GOOD, "bad": BAD}))
-
-
 def test_a_table_keeps_its_columns_and_is_reported_by_them(lm):
     table = pd.DataFrame({"good": GOOD, "bad": BAD, "verb": ["a", "b", "a"]})
     found = lm.compare(table)

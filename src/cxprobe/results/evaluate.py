@@ -23,7 +23,7 @@ from cxprobe.results.rates import ALL, Facet, columns_of, rates_of, with_all
 from cxprobe.results.schema import HAS_VERDICT, MEASURES, facet_columns, write_rates, write_responses
 from cxprobe.results.sentences import in_sum
 from cxprobe.results.verdict import with_verdicts
-from cxprobe.results.words import cell, in_full, with_blanks
+from cxprobe.results.words import in_full, with_blanks
 from cxprobe.run.record import Dataset, ModelFacts, Run, Trial
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.stats import WIDEST
@@ -240,7 +240,7 @@ def _print_rates(rates: pd.DataFrame) -> None:
 def baseline_table(
     rates: pd.DataFrame, facets: Sequence[Facet], *, limit: float, members: Sequence[Member]
 ) -> pd.DataFrame:
-    """Return the rate of every baseline on the items of each construction, with a sentence on each that it solves.
+    """Return the rate of every baseline on the items of each construction, and whether it solves them.
 
     Args:
         rates: The columns of `cxprobe.results.schema.RATES`, of all models.
@@ -251,9 +251,8 @@ def baseline_table(
         members: The models.
 
     Returns:
-        dataset, model, accuracy, low, high, n; chance, the greatest one of the data set; limit; solved, whether the
-        accuracy is above the limit and its interval above chance, since a few items say nothing; and says, such as "is
-        answered above chance without the construction by character-ngrams: 97.7 % (95.0 to 99.0)", or an empty text.
+        dataset, model, accuracy, low, high, n; chance, the greatest one of the data set; limit; and solved, whether the
+        accuracy is above the limit and its interval above chance, since a few items say nothing.
     """
     of_baselines = [facet.among(rates) for facet in facets if facet.of_baselines]
     is_shown = pd.concat(of_baselines or [rates[HAS_VERDICT]], axis=1).any(axis=1)
@@ -265,12 +264,8 @@ def baseline_table(
     table = each[each["model"].isin(baselines)].reset_index(drop=True)
     limits = table["chance"] + (limit - 0.5) / 0.5 * (1 - table["chance"])
     solved = ((table["accuracy"] > limits) & (table["low"] > table["chance"])).astype(bool)
-    said, says = "is answered above chance without the construction by", []
-    for is_solved, row in zip(solved, table.to_dict("records"), strict=True):
-        percent, interval = cell(row["accuracy"], row["low"], row["high"]).split(" ", 1)
-        says.append(f"{said} {row['model']}: {percent} % {interval}" if is_solved else "")
-    columns = ["dataset", "model", "accuracy", "low", "high", "n", "chance", "limit", "solved", "says"]
-    return table.assign(limit=limits, solved=solved, says=says)[columns]
+    columns = ["dataset", "model", "accuracy", "low", "high", "n", "chance", "limit", "solved"]
+    return table.assign(limit=limits, solved=solved)[columns]
 
 
 def named_answers(rates: pd.DataFrame, task: Evaluation[Any]) -> pd.DataFrame:

@@ -6,7 +6,6 @@ relative to results/, which the pages lie two or three folders below.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 MLFLOW_COMMAND = "cxprobe ui"
 # Versions without what a build adds to them, such as "+cpu".
 _SHOWN = ["cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas", "nltk", "spacy", "wordfreq"]
-_RATE = ("accuracy", "low", "high", "n")
 _FRAMES = 3  # the strongest and the weakest
 _DIFFERENCE = ["items", "first", "second", "difference in points", "interval", "n"]
 _DIFFERENCE += ["p in its family (Holm)", "detectable"]
@@ -144,36 +142,6 @@ def _example(first: Sequence[Finding], inputs: ReportInputs) -> dict[str, object
         for example, _ in inputs.tasks[one.task].examples_beside(one, inputs):
             return {"finding": one, "examples": [example]}
     return {}
-
-
-def overview_table(findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels) -> pd.DataFrame:
-    """Return the numbers of the first pages as a table: one row a finding that may stand there.
-
-    Args:
-        findings: What `cxprobe.results.task.findings_of` returns.
-        inputs: What the run has left.
-        models: The models.
-
-    Returns:
-        construction, model, question, way, accuracy, low, high, n, chance, best_baseline (its name), baseline_accuracy,
-        baseline_low, baseline_high, baseline_n, control, control_low, control_high, control_n, verdict, sentence and
-        table; an empty text where there is no number.
-    """
-    columns = ["construction", "model", "question", "way", *_RATE, "chance", "best_baseline"]
-    columns += [*(f"baseline_{name}" for name in _RATE), "control", *(f"control_{name}" for name in _RATE[1:])]
-    rows = []
-    for one in findings:
-        if not one.headline or one.model not in [*models.shown, *models.under_methods]:
-            continue
-        rate, baseline, control = (
-            astuple(estimate)[:4] if estimate else ("",) * 4  # without the degrees of freedom of a mean
-            for estimate in (one.rate, one.baseline and one.baseline.rate, one.control)
-        )
-        names = (one.construction, one.model, one.question, one.way)
-        numbers = (*rate, one.row["chance"], one.baseline.name if one.baseline else "", *baseline, *control)
-        said, file = _said(one, inputs, models), f"{inputs.tasks[one.task].accuracy}.csv"
-        rows.append((*names, *numbers, one.verdict.words, said, file))
-    return pd.DataFrame(rows, columns=[*columns, "verdict", "sentence", "table"], dtype=object)
 
 
 def _said(one: Finding, inputs: ReportInputs, models: ReportModels) -> str:

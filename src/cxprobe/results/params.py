@@ -39,8 +39,8 @@ class Report(Closed):
     """The limit for data sets, the comparisons that are tested, the models of the first page, and MLflow's address."""
 
     limit: Annotated[float, Field(gt=0.5, le=1)]
-    """The accuracy of a baseline above which a report says that a data set "is answered above chance without the
-    construction", where chance is 0.5. Where chance is c, the limit lies at the same share of the way from c to 1."""
+    """The accuracy of a baseline above which it solves a data set without the construction, where chance is 0.5. Where
+    chance is c, the limit lies at the same share of the way from c to 1."""
     tested: Families
     """The comparisons that have p values."""
     under_methods: list[Slug] = Field(default_factory=list)

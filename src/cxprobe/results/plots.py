@@ -273,7 +273,8 @@ def marks_of(table: pd.DataFrame, *, row: str, panel: str, kind: str, best: pd.D
         kind: The column whose values have a colour and a marker each.
         best: The best baseline of each row and panel, as of `cxprobe.results.comparisons.best_baseline`.
     """
-    bands = {(one[row], one[panel]): estimate_of(one, "accuracy") for one in _rows_of(best)}
+    known = [] if best is None else best.to_dict("records")
+    bands = {(one[row], one[panel]): estimate_of(one, "accuracy") for one in known}
     return [
         Mark(
             one[row],
@@ -283,7 +284,7 @@ def marks_of(table: pd.DataFrame, *, row: str, panel: str, kind: str, best: pd.D
             baseline=bands.get((one[row], one[panel])),
             kind=one[kind],
         )
-        for one in _rows_of(table)
+        for one in table.to_dict("records")
     ]
 
 
@@ -528,10 +529,6 @@ def _within(text: str, letters: float) -> str:
 
 def _readable(name: str) -> str:
     return name.replace("_", " ").replace("-", " ")
-
-
-def _rows_of(table: pd.DataFrame | None) -> list[dict[Any, Any]]:
-    return [] if table is None else table.to_dict("records")
 
 
 def as_svg(figure: Figure, *, of_page: bool = False) -> str:
