@@ -226,44 +226,30 @@ class Encoder:
         dtype = str(self.model.dtype).removeprefix("torch.")
         return f"<cxprobe.{type(self).__name__} {self.name}: {self._loaded.kind}, {dtype}, on {self.model.device}>"
 
-    def features(
-        self,
-        sentences: Iterable[str],
-        *,
-        layers: Literal["all"] | Sequence[int] = "all",
-    ) -> NDArray[np.float32]:
+    def features(self, sentences: Iterable[str]) -> NDArray[np.float32]:
         """Return one vector for each sentence and layer: the mean over its tokens without special ones.
 
         So do Weissweiler et al. (2022, §3).
 
         Args:
             sentences: Whole sentences.
-            layers: Which layers; 0 is the embeddings, -1 the last. "all" for all of them.
 
         Returns:
-            Shape (layers, sentences, dimensions), float32 whatever the model's precision is.
+            Shape (layers, sentences, dimensions), float32 whatever the model's precision is. Layer 0 is the embeddings.
 
         Raises:
-            DataError: A sentence is empty or longer than the model's longest input, or there is no such layer.
+            DataError: A sentence is empty or longer than the model's longest input.
 
         Example:
             >>> import cxprobe
             >>> lm = cxprobe.load("mini-mlm")
-            >>> lm.features(["The more, the merrier.", "It rains."], layers=[0, -1]).shape
-            (2, 2, 384)
+            >>> lm.features(["The more, the merrier.", "It rains."]).shape
+            (7, 2, 384)
         """
         encoder = self._hidden_states
         tokens = encode_inputs(encoder, self._read(sentences))
         with _bar(len(tokens), "sentences") as progress:
-            vectors = embedding.pool_texts(encoder, tokens, self._budget, progress)
-        if isinstance(layers, str) and layers == "all":
-            return vectors
-        try:
-            return vectors[list(layers)]
-        except (IndexError, TypeError) as fault:
-            raise DataError(
-                f'layers is {layers!r}; give "all" or a list of layers, 0 (embeddings) to {len(vectors) - 1}'
-            ) from fault
+            return embedding.pool_texts(encoder, tokens, self._budget, progress)
 
     def _read(self, texts: Iterable[str]) -> list[str]:
         """Return texts as a list, and warn of what the tokenizer does not know."""

@@ -61,13 +61,9 @@ def test_vectors_are_those_of_the_models_hidden_states(models, kind):
         np.testing.assert_allclose(found[:, place], hidden[:, own].mean(1), atol=1e-5)
 
 
-def test_an_encoder_has_the_vectors_of_the_language_model_and_layers_can_be_chosen(models):
+def test_an_encoder_has_the_vectors_of_the_language_model(models):
     encoder = cxprobe.load_encoder(models["bert"].name, device="cpu")
-    every = encoder.features(SENTENCES)
-    np.testing.assert_allclose(every, models["bert"].features(SENTENCES), atol=1e-5)
-    np.testing.assert_array_equal(encoder.features(SENTENCES, layers=[0, -1]), every[[0, -1]])
-    with pytest.raises(DataError, match=r"layers is \[9\]; give .* 0 .embeddings. to "):
-        encoder.features(SENTENCES, layers=[9])
+    np.testing.assert_allclose(encoder.features(SENTENCES), models["bert"].features(SENTENCES), atol=1e-5)
 
 
 @pytest.mark.parametrize("texts", ["the cat", [], ["the cat", " "], ["the cat", None], pd.DataFrame({"text": ["a"]})])
