@@ -2,6 +2,7 @@
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -132,8 +133,9 @@ def test_disputes_are_the_sentences_that_a_conflict_leaves_out_until_each_is_dec
     assert not any(disputed(table, table_of(*others.to_dict("records"), *decided)))
 
 
-def test_of_100_answers_that_two_people_give_at_once_none_is_lost(tmp_path):
-    path = tmp_path / "toy" / "labels.tsv"
+def test_of_100_answers_that_two_people_give_at_once_none_is_lost(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = Path("labels.tsv")
 
     def write(who):
         for number in range(50):
