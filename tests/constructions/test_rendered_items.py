@@ -5,16 +5,15 @@ A change of the code that renders them changes no hash. Who changes items on pur
 """
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
+from ruamel.yaml import YAML
 
 from cxprobe.cli.init import preset_text
 from cxprobe.constructions.people import load_people
-from cxprobe.project.params import Params, load_params
+from cxprobe.project.params import whole_params
 from cxprobe.tasks.interventions.make import draw_base_and_source, load_labelled
 from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import build_pairs
@@ -29,13 +28,8 @@ ROOT = Path(__file__).parents[2]
 ONE_PROMPT = {"inference_prompts": ["paper-2"], "reasoning_prompts": ["paper-2"]}
 
 
-@cache
-def params_of_bundled() -> Params:
-    """Return the parameters of the preset that has something of everything."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "params.yaml"
-        file.write_text(preset_text("bundled", ROOT / "presets"))
-        return load_params(file)
+# The parameters of the preset that has something of everything.
+PARAMS = whole_params().model_validate(YAML(typ="safe").load(preset_text("bundled", ROOT / "presets")))
 
 
 def hash_of(texts: Iterable[object]) -> str:
@@ -48,27 +42,26 @@ def folders_with(file: str) -> list[str]:
 
 def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of all pairs of all frames, with real words and pseudowords."""
-    params, people = params_of_bundled(), load_people()
+    people = load_people()
     names = [*folders_with("pairs.yaml"), *(name + FORM for name in folders_with("form_pairs.yaml"))]
     contents = {name: load_pairs(name, people) for name in names}
     for name, content in contents.items():
-        pairs_per_condition = params.pairs.make.pairs_per_condition.model_copy(
+        pairs_per_condition = PARAMS.pairs.make.pairs_per_condition.model_copy(
             update={content.tests: len(content.frames)}
         )
         changed = {"pairs_per_condition": pairs_per_condition, "pseudowords": len(content.frames)}
-        settings = params.pairs.make.model_copy(update=changed)
-        table = build_pairs(name, content, people, settings, params.seed)
+        settings = PARAMS.pairs.make.model_copy(update=changed)
+        table = build_pairs(name, content, people, settings, PARAMS.seed)
         texts = table[["id", "words", "variant", "context", "good", "bad", "cluster_wording"]]
         yield "pairs", name, hash_of(texts.to_numpy().tolist())
 
 
 def hashes_of_prompts() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of all items, and of their questions and continuations."""
-    params = params_of_bundled()
-    settings = params.prompts.make.model_copy(update={"premises": None, "control_premises": None, **ONE_PROMPT})
+    settings = PARAMS.prompts.make.model_copy(update={"premises": None, "control_premises": None, **ONE_PROMPT})
     for name in folders_with("items.yaml"):
-        material = load_material(name, settings, seed=params.seed)
-        made = build_tables(name, material, load_wording(), settings, seed=params.seed)
+        material = load_material(name, settings, seed=PARAMS.seed)
+        made = build_tables(name, material, load_wording(), settings, seed=PARAMS.seed)
         kinds = {"items": "items", "questions": "questions", "continuations": "choices", "answers": "answers"}
         for kind, table in kinds.items():
             texts = made[table].drop(columns="control", errors="ignore")  # a later column
@@ -77,20 +70,19 @@ def hashes_of_prompts() -> Iterator[tuple[str, str, str]]:
 
 def hashes_of_scenarios() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of all texts of a share of the items, and those of the items' words."""
-    seed = params_of_bundled().seed
     for name in folders_with("scenarios.yaml"):
         scenarios = load_scenarios(name)
-        items = enumerate_items(scenarios, share=0.1, seed=seed)
-        texts = fill_texts(scenarios, items, own_texts=True, seed=seed)
+        items = enumerate_items(scenarios, share=0.1, seed=PARAMS.seed)
+        texts = fill_texts(scenarios, items, own_texts=True, seed=PARAMS.seed)
         yield "scenarios", name, hash_of([*items.to_numpy().tolist(), *texts.to_numpy().tolist()])
 
 
 def hashes_of_interventions() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of sentences in two parts, with the places of all regions."""
-    seed, people = params_of_bundled().seed, load_people()
+    people = load_people()
     for name in folders_with("interventions.yaml"):
         labelled = load_labelled(name, people)
-        items = draw_base_and_source(name, labelled, people, {"test": 200, "train": 200}, seed)
+        items = draw_base_and_source(name, labelled, people, {"test": 200, "train": 200}, PARAMS.seed)
         yield "interventions", name, hash_of(items.to_numpy().tolist())
 
 
