@@ -206,5 +206,7 @@ def test_all_models_stand_side_by_side_in_one_table(outcomes):
             assert one.metrics["others/agreement"] == 100 * value
     compared = tables["comparisons"][["construction", "source", "first", "second"]].to_numpy().tolist()
     assert ["toy", "real", "late", "knows"] in compared
-    assert "this run" in set(tables["tables/beside_published"]["source"])
-    assert set(made) == {"pseudowords", "unbalanced"}
+    beside = tables["tables/beside_published"]
+    assert set(beside["source"]) == {"real", "other items"}
+    assert set(beside.loc[beside["source"] == "real", "model"]) <= set(rates["model"])
+    assert set(made) == {"unbalanced"}

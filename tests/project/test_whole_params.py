@@ -51,8 +51,8 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
 
     assert sorted(fault.partition(" (allowed")[0] for fault in faults_of(tmp_path, spoil)) == [
         "mining.constructions.let-alone: 'documentatoin' is not in corpora; did you mean 'documentation'?",
-        "pairs.evaluate.scheme: 'pll_word_l2r' is not in pairs.score.schemes, which has pll; add it there, or take "
-        "another",
+        "pairs.evaluate.scheme: pairs.score.schemes does not have pll_word_l2r; take out here what is not to run, or "
+        "add it there",
         "prompts.constructions[3]: 'let-alnoe' is not in constructions/; did you mean 'let-alone'?",
         "recognition.probe.C: missing; nothing is assumed in its place, so give it a value",
         "recognition.probe.c: unknown key",
@@ -95,7 +95,6 @@ def put(values: dict[str, object]):
         ({"prompts/make/shots": TWICE}, "shots has 1 of ['challenge', 'templatic'] more"),
         ({"llms/mini-clm": MOCK, "pairs/llms": {"mini-clm": {}}}, "'mini-clm' is a model in pairs.models too"),
         ({"pairs/llms": {"mock": {}}, "pairs/ask": None}, "pairs.ask: is null, and pairs.llms names models"),
-        ({"pairs/evaluate/score": "pmi", "pairs/evaluate/scores": ["sum"]}, "score: 'pmi' is not in pairs.evaluate"),
         ({"prompts/evaluate/scores": ["sum"]}, "'pmi' is not in"),
         ({"seed": 2**32}, "seed: 4294967296 is not allowed"),
         ({"models/mini-clm-random/seed": 2**32}, "seed: 4294967296 is not allowed"),

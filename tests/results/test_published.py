@@ -38,7 +38,7 @@ def test_a_published_number_stands_beside_the_rate_with_its_key_and_is_marked_wh
     ]
 
 
-@pytest.mark.parametrize("task", ["scenarios", "interventions"])
+@pytest.mark.parametrize("task", ["scenarios", "pairs", "interventions"])
 def test_published_numbers_have_keys_of_their_own_and_values_of_their_measure(task):
     table = read_published(ROOT / "published" / f"{task}.tsv")
     key = table.columns.drop(NUMBER)

@@ -38,7 +38,7 @@ def calibration(**change):
         (text(lambda text: text.replace("[MASK]", "big")), "has 0 masks"),
         (text(lambda text: "[MASK] is the {ADJ1} one."), "where a candidate would need a capital"),
         (lambda s: s["tests"]["S1"].update(answer="ADJ1"), "tests.S1.answer: 'ADJ1' is not a candidate"),
-        (others("S2", text="the {ADJ9} one is [MASK] ."), "tests.S2.text: unknown slot 'ADJ9'"),
+        (others("S2", text="the {ADJ9} one is [MASK] ."), "tests.S2.others.0.text: unknown slot 'ADJ9'"),
         (others("S1"), "tests.S1.others: decisions flip from one text; move them to another test"),
         (lambda s: s.update(candidates=["ADJ2", "ADJ2"]), "candidates: both are ADJ2; there would be nothing"),
         (lambda s: s.update(candidates=["ADJ2", "NOUN1"]), "candidates: the words of NOUN1 are drawn"),
@@ -50,7 +50,7 @@ def calibration(**change):
         (lambda s: s["items"].update(draws=6), "items.draw.nouns: needs 6 rows, words.nouns has 5"),
         (lambda s: s["words"]["adjectives"]["rows"].append(["calm"]), "the row ['calm'] has 1 words for the forms ADJ"),
         (calibration(by_test={"S1": [SHORT]}), "calibrations.short.by_test: 'S1' is not another test than the base"),
-        (calibration(vary=["ANT2"]), "calibrations.short.vary: the row of ADJ2, ANT2"),
+        (calibration(vary=["NOUN2", "ANT2"]), "calibrations.short.vary: the row of ADJ2, ANT2"),
     ],
 )
 def test_a_fault_is_told_with_its_file_and_place(tmp_path, change, message):

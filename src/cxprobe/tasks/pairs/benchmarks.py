@@ -18,9 +18,7 @@ where a text or a name must be.
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -28,9 +26,9 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.files.reading import shown
 from cxprobe.files.schema import SLUG_PATTERN
-from cxprobe.files.texts import read_texts, require_texts
+from cxprobe.files.texts import read_pair_table, read_texts, require_texts
 from cxprobe.models.scores import CONTEXT_SCORES
-from cxprobe.models.texts import Pair, pairs_of
+from cxprobe.models.texts import PAIR_COLUMNS, without_gaps
 from cxprobe.results.rates import ALL
 from cxprobe.stats import CLUSTER, cluster_columns
 from cxprobe.tasks.pairs.params import Benchmark
@@ -42,28 +40,23 @@ animate_subject_trans have a term of their own, and are among the 9 of argument 
 2020, whose phenomena are 12."""
 
 
-def read_generic(path: Path) -> list[Pair]:
+def read_generic(path: Path) -> pd.DataFrame:
     """Read a file in the generic format.
 
     Raises:
-        DataError: The file does not exist, is not such a table, or lacks a column; a column has no name; an id, a text,
-            an item or a cluster is empty; or an id is there twice. The message has the row.
+        DataError: The file does not exist, is not such a table, or lacks a column; or an id, a text, an item or a
+            cluster is empty. The message has the line.
     """
-    table = read_texts(path, ("id", "good", "bad"))
-    names = [str(name) for name in table]
-    if unnamed := [name for name in names if not name.removeprefix(CLUSTER).strip()]:
-        raise DataError(f"{path}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
-    require_texts(table, [name for name in names if name == "item" or name.startswith(CLUSTER)], path)
+    table = read_pair_table(path)
+    require_texts(table, ["id"], path)
     table = table.assign(context=table.get("context", ""), item=table.get("item", table["id"]))
     for side in ("good", "bad"):
         touching = (table["context"] != "") & ~table[side].str.startswith(" ")
         table[side] = table[side].mask(touching, " " + table[side])
-    if not cluster_columns(table):
-        table = table.assign(**{f"{CLUSTER}item": table["item"]})
-    return _distinct(pairs_of(table), path)
+    return table if cluster_columns(table) else table.assign(**{f"{CLUSTER}item": table["item"]})
 
 
-def read_blimp(path: Path) -> list[Pair]:
+def read_blimp(path: Path) -> pd.DataFrame:
     """Read a paradigm of BLiMP: ``<UID>.jsonl``, compressed or not.
 
     The pairs are reported under field, phenomenon (one of 12, see `PHENOMENA`) and paradigm (BLiMP's UID), each as a
@@ -78,14 +71,13 @@ def read_blimp(path: Path) -> list[Pair]:
     table = read_texts(path, BLIMP)
     ids, terms = table["UID"] + "-" + table["pairID"], table["linguistics_term"].replace(PHENOMENA)
     groups = {"field": table["field"], "phenomenon": terms, "paradigm": table["UID"]}
-    pairs = pd.DataFrame(
+    return pd.DataFrame(
         {
             **{"id": ids, "item": ids, "context": "", "good": table["sentence_good"], "bad": table["sentence_bad"]},
             **{column: names.map(slug_of) for column, names in groups.items()},
             f"{CLUSTER}pair": ids,
         }
     )
-    return _distinct(pairs_of(pairs), path)
 
 
 def benchmark_files(folder: Path, benchmark: Benchmark) -> list[Path]:
@@ -108,49 +100,53 @@ def benchmark_files(folder: Path, benchmark: Benchmark) -> list[Path]:
     return paths
 
 
-def read_benchmark(folder: Path, benchmark: Benchmark) -> list[Pair]:
+def read_benchmark(folder: Path, benchmark: Benchmark) -> pd.DataFrame:
     """Read the files of a benchmark as pairs with the groups construction and, of several columns, group.
 
     Args:
         folder: Where its files are.
         benchmark: The parameters; by its first column pairs are reported like those of a construction.
 
+    Returns:
+        The columns id, item, context, good, bad, the groups, and the clusters.
+
     Raises:
-        DataError: A file is damaged, the pairs cannot be evaluated as the parameters say, or the name of a group is no
-            slug, or that of all groups; with its row.
+        DataError: A file is damaged, an id is there twice, the pairs cannot be evaluated as the parameters say, or the
+            name of a group is no slug, or that of all groups; with its row.
     """
-    places = {
-        f"{path}, row {row}": pair
-        for path in benchmark_files(folder, benchmark)
-        for row, pair in enumerate(READERS[benchmark.format](path), start=1)
-    }
-    columns = dict.fromkeys(column for pair in places.values() for column in pair.groups)
-    if lacking := [column for column in benchmark.by if column not in columns]:
-        raise DataError(
-            f"{folder}: by names {', '.join(lacking)}; the pairs can be reported by {', '.join(columns) or 'nothing'}"
-        )
-    pairs = [replace(pair, groups=_groups_of(pair, benchmark.by, place)) for place, pair in places.items()]
-    if benchmark.score in CONTEXT_SCORES and (bare := [pair.id for pair in pairs if not pair.context]):
+    tables = []
+    for path in benchmark_files(folder, benchmark):
+        table = READERS[benchmark.format](path)
+        tables.append(table.assign(place=[f"{path}, row {row}" for row in range(1, len(table) + 1)]))
+    pairs = without_gaps(pd.concat(tables, ignore_index=True))
+    clusters = cluster_columns(pairs)
+    groups = pairs.columns.drop([*PAIR_COLUMNS, *clusters, "place"])
+    for column in benchmark.by:
+        if column not in groups:
+            raise DataError(
+                f"{folder}: by names {column}; the pairs can be reported by {', '.join(groups) or 'nothing'}"
+            )
+        for place, name in pairs[["place", column]].itertuples(index=False, name=None):
+            if name == ALL or not re.fullmatch(SLUG_PATTERN, name):
+                slug = slug_of(name)
+                remedy = f"write {slug}" if slug not in ("", ALL) else "write a slug, such as agreement-1"
+                raise DataError(
+                    f"{place}: {column} is {shown(name)}; a group has a slug, of lower-case letters, digits and "
+                    f"hyphens, other than {ALL}: {remedy}"
+                )
+    for place, id_ in pairs.loc[pairs["id"].duplicated(), ["place", "id"]].itertuples(index=False, name=None):
+        raise DataError(f"{place}: the id {shown(id_)} occurs more than once; give every pair its own")
+    bare = pairs.loc[pairs["context"] == "", "id"]
+    if benchmark.score in CONTEXT_SCORES and len(bare):
         raise DataError(
             f"{folder}: score is {benchmark.score}, which needs a context; {len(bare)} of {len(pairs)} pairs have "
-            f"none, such as {bare[0]}; take another score"
+            f"none, such as {bare.iloc[0]}; take another score"
         )
-    return _distinct(pairs, folder)
-
-
-def _groups_of(pair: Pair, by: Sequence[str], place: str) -> dict[str, str]:
-    """Return the groups of a pair as results name them: they are parts of paths and of the names of metrics."""
-    names = [pair.groups.get(column, "") for column in by]
-    for column, name in zip(by, names, strict=True):
-        if name == ALL or not re.fullmatch(SLUG_PATTERN, name):
-            slug = slug_of(name)
-            remedy = f"write {slug}" if slug not in ("", ALL) else "write a slug, such as agreement-1"
-            raise DataError(
-                f"{place}: {column} is {shown(name)}; a group has a slug, of lower-case letters, digits and hyphens, "
-                f"other than {ALL}: {remedy}"
-            )
-    first, *others = names
-    return {"construction": first, **({"group": ", ".join(others)} if others else {})}
+    first, *others = benchmark.by
+    named = pairs[[*PAIR_COLUMNS]].assign(construction=pairs[first])
+    if others:
+        named["group"] = pairs[others].agg(", ".join, axis=1)
+    return named.join(pairs[clusters])
 
 
 def slug_of(name: str) -> str:
@@ -158,17 +154,7 @@ def slug_of(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def _distinct(pairs: list[Pair], path: Path) -> list[Pair]:
-    if not pairs:
-        raise DataError(f"{path}: it contains no pairs")
-    if twice := [id_ for id_, times in Counter(pair.id for pair in pairs).items() if times > 1]:
-        raise DataError(
-            f"{path}: the id {shown(twice[0])} occurs more than once ({len(twice)} such ids); give every pair its own"
-        )
-    return pairs
-
-
-READERS: Mapping[str, Callable[[Path], list[Pair]]] = {
+READERS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
     "blimp": read_blimp,
     "pairs": read_generic,
 }

@@ -23,9 +23,9 @@ from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.evaluate import Evaluation
 from cxprobe.results.params import task_members
-from cxprobe.results.rates import ALL, Facet, columns_of, divided_by, rates_of, with_further
+from cxprobe.results.published import beside_published, read_published
+from cxprobe.results.rates import ALL, Facet, columns_of, rates_of, with_further
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, HAS_VERDICT, KEYS, OF_DIFFERENCE, RESPONSES
-from cxprobe.results.words import cell
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, UNIT, cluster_columns, credits_of_margins, difference_by
 from cxprobe.tasks.pairs.balance import unbalanced_cells, with_balance
@@ -63,10 +63,7 @@ FACETS = (
     Facet(["noun_type"], where="decides and noun_type not in ['', 'none']", in_git=False),
     Facet(["scheme", "score"], where="not deciding", in_git=False),
 )
-MEANING = "all pairs of meaning"
-PEOPLE = "people (majority)"  # whose published answers stand among the models
-SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
-PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "human_validation")]
+PUBLISHED = Path("published/pairs.tsv")
 _TEXTS = ("context", "good", "bad")
 _PLACE = ["model", "construction", "source"]
 _COLUMNS = [
@@ -103,7 +100,8 @@ def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: EvaluatePairs)
             `cxprobe.models.scores.score_pairs`.
     """
     if "margin" not in answers:
-        return credit_pairs(pairs, score_pairs(pairs, answers, how.scores).drop(columns=["good", "bad"]), how)
+        scores = score_pairs(pairs, answers, list(dict.fromkeys([how.score, *how.scores])))
+        return credit_pairs(pairs, scores.drop(columns=["good", "bad"]), how)
     lacking = sorted(set(pairs["id"]) - set(answers["id"]))
     if lacking or not answers["id"].is_unique:
         raise DataError(
@@ -367,35 +365,6 @@ def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Me
     return result
 
 
-def pairs_beside_published(rates: pd.DataFrame, objectives: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
-    """Return one table of accuracies by construction, published ones below those of this run.
-
-    The published numbers are about the paper's own items, which differ from this project's: they show what is usual,
-    and nothing is marked as different.
-
-    Args:
-        rates: Columns of `cxprobe.results.schema.RATES`; those by origin are shown, which are of the
-            published design alone.
-        objectives: As published: model, data (what it was trained on) and score, a rate over all items.
-        people: As published: construction ("overall" for all), items, and majority_percent, how often the majority of
-            the people asked chose the right member.
-
-    Returns:
-        construction, model, source, accuracy (in percent, with its interval where there is one) and n; a table for
-        reading, in which what was not published is an empty text.
-    """
-    run = divided_by(rates, "origin").replace({"construction": {ALL: MEANING}}).assign(source="this run")
-    run["accuracy"] = [cell(*row) for row in run[["value", "low", "high"]].to_numpy()]
-    models = objectives.assign(construction=MEANING, n="", source=SOURCE)
-    models["accuracy"] = (100 * models["score"]).map("{:.1f}".format)
-    majority = people.replace({"construction": {"overall": MEANING}}).assign(model=PEOPLE, source=SOURCE)
-    majority["accuracy"] = majority["majority_percent"].map("{:.1f}".format)
-    both = pd.concat([run, models, majority.rename(columns={"items": "n"})], ignore_index=True)
-    order = pd.Index([*dict.fromkeys([MEANING, *both["construction"]])]).get_indexer
-    both = both.sort_values("construction", key=order, kind="stable", ignore_index=True)
-    return both[["construction", "model", "source", "accuracy", "n"]].astype({"n": str})
-
-
 def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
     """Read the replies of one model about pairs.
 
@@ -490,7 +459,7 @@ class PairsEvaluation(Evaluation[PairsStage]):
             how = self.section.evaluate
             if source in self.section.benchmarks:
                 score = self.section.benchmarks[source].score
-                how = how.model_copy(update={"score": score, "scores": [*dict.fromkeys([score, *SCORES])]})
+                how = how.model_copy(update={"score": score, "scores": SCORES})
             shown = pairs_for(member, pairs, self.section.models)
             if shown.empty:
                 continue
@@ -526,5 +495,5 @@ class PairsEvaluation(Evaluation[PairsStage]):
                 print(f"{name}: the rates of {group} leave out {n:,} pairs: {reason}")
         if self.own.empty:
             return tables
-        published = [pd.read_csv(self.stage.use(path), sep="\t") for path in PUBLISHED]
-        return {**tables, "tables/beside_published": pairs_beside_published(rates, *published)}
+        published = read_published(self.stage.use(PUBLISHED))
+        return {**tables, "tables/beside_published": beside_published(rates, published)}

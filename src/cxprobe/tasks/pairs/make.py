@@ -231,7 +231,7 @@ def _hash(*parts: str) -> str:
     return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=8).hexdigest()
 
 
-def replace_content(content: PairsFile, seed: int) -> tuple[PairsFile, pd.DataFrame]:
+def replace_content(content: PairsFile, seed: int) -> PairsFile:
     """Replace every content word by random syllables of English; a word gets the same pseudoword everywhere.
 
     A pseudoword is as long as its word, ends in -ed, -ing or -s if the word does, and takes the same article. It is
@@ -240,9 +240,6 @@ def replace_content(content: PairsFile, seed: int) -> tuple[PairsFile, pd.DataFr
     Args:
         content: Pairs, some of whose slots hold content words.
         seed: The project's seed.
-
-    Returns:
-        The pairs; and a table with one row per word: word and pseudoword.
 
     Source:
         Oba & Sugawara 2026, the pseudoword experiment: by Wuggy, which has to download its data, and a random string of
@@ -258,7 +255,6 @@ def replace_content(content: PairsFile, seed: int) -> tuple[PairsFile, pd.DataFr
         syllables = _random_syllables(word, seed)
         mapping[word] = next(one for one in syllables if one not in taken and article_of(one) == article)
         taken.add(mapping[word])
-    table = pd.DataFrame({"word": words, "pseudoword": [*mapping.values()]})
 
     def replace_words(value: str) -> str:
         return _WORD.sub(lambda match: mapping[match[0]], value)
@@ -267,7 +263,7 @@ def replace_content(content: PairsFile, seed: int) -> tuple[PairsFile, pd.DataFr
         return [{slot: replace_words(value) if slot in slots else value for slot, value in row.items()} for row in rows]
 
     fillers = {group: replaced(rows) for group, rows in content.fillers.items()}
-    return content.model_copy(update={"frames": replaced(content.frames), "fillers": fillers}), table
+    return content.model_copy(update={"frames": replaced(content.frames), "fillers": fillers})
 
 
 def _random_syllables(word: str, seed: int) -> Iterator[str]:
@@ -304,7 +300,7 @@ def build_pairs(name: str, content: PairsFile, people: People, settings: MakePai
     """
     pairs = render_pairs(name, content, people, getattr(settings.pairs_per_condition, content.tests), seed)
     if settings.pseudowords and content.content_slots:
-        replaced, _ = replace_content(content, seed)
+        replaced = replace_content(content, seed)
         pairs += render_pairs(name, replaced, people, settings.pseudowords, seed, "pseudo")
     return pair_table(pairs)
 
@@ -318,7 +314,7 @@ def make(stage: Stage[PairsStage]) -> Outcome:
         stage.use(pairs_file(name))
         contents[name] = load_pairs(name, people)
     counts = Counter[str](constructions=len(contents))
-    tables, own, words = {}, [], []
+    tables, own = {}, []
     for name, content in contents.items():
         pairs = build_pairs(name, content, people, how, seed)
         write_table(pairs, stage.data / f"{name}.parquet")
@@ -327,19 +323,15 @@ def make(stage: Stage[PairsStage]) -> Outcome:
         cells = pairs.groupby(["words", "variant", "sentence", "noun_type", "order"]).size()
         not_filled = int((cells < cells.index.get_level_values("words").map(wanted)).sum())
         counts.update(pairs=len(pairs), items=pairs["item"].nunique(), cells_not_filled=not_filled)
-        if how.pseudowords and content.content_slots:
-            words.append(replace_content(content, seed)[1].assign(construction=name))
     if own:
         of_all = pd.concat(own, ignore_index=True)
-        replaced = pd.concat([pd.DataFrame(columns=["word", "pseudoword", "construction"]), *words])
-        tables = {"pseudowords": replaced, "unbalanced": unbalanced_cells(of_all[of_all["words"] == "real"])}
-        counts["pseudowords"] = len(replaced)
+        tables = {"unbalanced": unbalanced_cells(of_all[of_all["words"] == "real"])}
     for name, benchmark in section.benchmarks.items():
         others = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark)
-        write_table(pair_table(others), stage.data / folder_of(name).with_suffix(".parquet"))
+        write_table(others, stage.data / folder_of(name).with_suffix(".parquet"))
         counts |= {
             f"{name}.pairs": len(others),
-            f"{name}.items": len({pair.item for pair in others}),
-            f"{name}.identical": sum(pair.good == pair.bad for pair in others),  # they tie under any model
+            f"{name}.items": others["item"].nunique(),
+            f"{name}.identical": int((others["good"] == others["bad"]).sum()),  # they tie under any model
         }
     return Outcome(counts=counts, tables=tables)

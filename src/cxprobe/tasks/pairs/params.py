@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
-from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
 from cxprobe.models.params import RuleOfPairs, SchemeName, members_of
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 
@@ -93,9 +93,9 @@ class EvaluatePairs(Closed):
     scheme: SchemeName
     """For masked models, the scheme that decides; one of pairs.score.schemes."""
     score: ScoreName
-    """The score that decides in tables and figures; one of scores. For benchmarks, their own decides."""
+    """The score that decides in tables and figures. For benchmarks, their own decides."""
     scores: SomeDistinct[ScoreName]
-    """The scores that are evaluated beside it: of the whole text (the papers' is per_token), or of the continuation
+    """The scores that are evaluated too: of the whole text (the papers' is per_token), or of the continuation
     after the context."""
 
 
@@ -147,26 +147,18 @@ class PairsStage(TaskParams):
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
         """Yield the values of the section that do not go together."""
         yield from super().faults_between(constructions)
-        section, models, llms = self.pairs, self.models, self.llms
+        section, models = self.pairs, self.models
         if section.llms and section.ask is None:
             yield "pairs.ask: is null, and pairs.llms names models; say how, or empty that"
-        how, schemes = section.evaluate, section.score.schemes
-        for key, value, where, allowed in (
-            ("scheme", how.scheme, "pairs.score.schemes", schemes),
-            ("score", how.score, "pairs.evaluate.scores", how.scores),
-        ):
-            if value not in allowed:
-                yield (
-                    f"pairs.evaluate.{key}: '{value}' is not in {where}, which has {', '.join(allowed)}; "
-                    "add it there, or take another"
-                )
+        scheme, schemes = section.evaluate.scheme, section.score.schemes
+        yield from named_elsewhere("pairs.evaluate.scheme", [scheme], "pairs.score.schemes", schemes)
         for name in section.benchmarks:
             if name in TAKEN:
                 yield f"pairs.benchmarks.{name}: results call something else so; give the benchmark another name"
         slugs = [slug for slug in section.models if slug in models]
         taken = {*slugs, *(member.slug for member in members_of(models, slugs))}
         for slug in section.llms:
-            if slug in taken and slug in llms:
+            if slug in taken:
                 yield (
                     f"pairs.llms: '{slug}' is a model in pairs.models too, and tables tell models by their "
                     "names; give the entry of llms another"

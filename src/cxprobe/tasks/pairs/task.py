@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _QUESTION_WIDTH = 60  # in characters, of what a variant asks
 _BIASES = {"order": "bias (i)", "variant": "bias (ii)"}  # the two ways of asking that are compared -> the bias
 _BESIDE = "evaluate_pairs/tables/beside_published"
-_BESIDE_TITLE = "Minimal pairs beside published values, which are about other items"
+_BESIDE_TITLE = "Minimal pairs: percent beside published values, which are about other items"
 
 
 @dataclass(frozen=True)
@@ -217,10 +217,9 @@ class PairsTask(Task):
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield the accuracies on pairs of meaning beside published ones."""
         table = inputs.table(_BESIDE)
-        if len(table):
-            known = table["construction"].isin(list(inputs.constructions))
-            rows = table[table["construction"] == construction] if construction else table[~known]
-            yield published_table(rows, _BESIDE_TITLE, _BESIDE, models)
+        rows = table[table["construction"] == (construction or ALL)] if len(table) else table
+        if len(rows) and rows["published"].notna().any():
+            yield published_table(rows.drop(columns=["construction", "origin"]), _BESIDE_TITLE, _BESIDE, models)
 
     # ---- exports
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, Field, Strict, StringConstraints, model_validator
 
+from cxprobe.constructions.checking import Keys
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Two, distinct, read_yaml, suggest, validate
@@ -130,14 +131,6 @@ class Calibration(Closed):
     normalised: bool = False
     """Whether a candidate's probability is first divided by the sum of both candidates'."""
 
-    @model_validator(mode="after")
-    def _draws_differ(self) -> "Calibration":
-        if self.draws > 1 and not self.vary:
-            raise ValueError(
-                f"draws is {self.draws}, but vary names no slot: all would be the same text; leave draws out"
-            )
-        return self
-
 
 class Scenarios(Closed):
     """The tests of what a construction means, and how they are calibrated."""
@@ -156,6 +149,16 @@ class Scenarios(Closed):
     def forms(self) -> dict[str, str]:
         """Form -> the set whose words have it."""
         return {form: name for name, words in self.words.items() for form in words.forms}
+
+    def texts(self) -> Iterator[tuple[Keys, str]]:
+        """Yield every text with the way to it from the top of the file: those of tests, then those of calibrations."""
+        for name, test in self.tests.items():
+            yield ("tests", name, "text"), test.text
+            yield from ((("tests", name, "others", number, "text"), one.text) for number, one in enumerate(test.others))
+        for name, calibration in self.calibrations.items():
+            for test_name, texts in {"": calibration.texts, **calibration.by_test}.items():
+                place = ("by_test", test_name) if test_name else ("texts",)
+                yield from ((("calibrations", name, *place, number), text) for number, text in enumerate(texts))
 
     def slots_of_items(self) -> list[str]:
         """Return the slots that an item's own words fill."""
@@ -192,10 +195,9 @@ def load_scenarios(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Sce
     """
     path = scenarios_file(name, constructions)
     scenarios = validate(Scenarios, read_yaml(path, ConstructionError), path, ConstructionError)
-    faults = list(_faults_of_words(scenarios))
-    # What uses words is looked at only if these are right, and likewise what is compared with tests.
-    faults = faults or list(_faults_of_tests(scenarios)) or list(_faults_of_calibrations(scenarios))
-    if faults:
+    # What uses words is looked at only if these are right, and likewise what uses slots, and is compared with tests.
+    checks = (_faults_of_words, _faults_of_slots, _faults_of_tests, _faults_of_calibrations)
+    if faults := next(filter(None, (list(check(scenarios)) for check in checks)), None):
         raise ConstructionError("\n".join(f"{path}: {fault}" for fault in faults))
     return scenarios
 
@@ -216,16 +218,31 @@ def _faults_of_words(scenarios: Scenarios) -> Iterator[str]:
         yield f"items.draw.{name}: it is crossed too; take it out of the one or the other"
 
 
+def _faults_of_slots(scenarios: Scenarios) -> Iterator[str]:
+    of_items = scenarios.slots_of_items()
+    varied = {name: calibration.vary for name, calibration in scenarios.calibrations.items()}
+    places = [("candidates", slot, of_items) for slot in scenarios.candidates]
+    for (kind, name, *place), text in scenarios.texts():
+        known = [*of_items, *varied[str(name)]] if kind == "calibrations" else of_items
+        places += [(".".join(map(str, (kind, name, *place))), slot, known) for slot in slots_of(text)]
+    for place, slot, known in places:
+        if slot not in known:
+            yield f"{place}: unknown slot '{slot}'{suggest(slot, known)}"
+    forms = [f"{form}1" for form in scenarios.forms]
+    for name, slots in varied.items():
+        for slot in slots:
+            if form_and_number(slot)[0] not in scenarios.forms:
+                yield f"calibrations.{name}.vary: no words have the form of {slot}{suggest(slot, forms)}"
+
+
 def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
-    known, candidates, base = scenarios.slots_of_items(), list(scenarios.candidates), scenarios.base
+    candidates, base = list(scenarios.candidates), scenarios.base
     if candidates[0] == candidates[1]:
         yield f"candidates: both are {candidates[0]}; there would be nothing to choose"
     for slot in candidates:
-        if slot not in known:
-            yield f"candidates: unknown slot '{slot}'{suggest(slot, known)}"
-        elif scenarios.row_of(slot)[0] not in scenarios.items.cross:
+        if scenarios.row_of(slot)[0] not in scenarios.items.cross:
             yield f"candidates: the words of {slot} are drawn; cross them, so that each is right as often as wrong"
-    if {*candidates} <= {*known} and scenarios.turned:
+    if scenarios.turned:
         forms = scenarios.words[scenarios.turned].forms
         first, second = (forms.index(form_and_number(slot)[0]) for slot in candidates)
         if 2 * abs(first - second) != len(forms):
@@ -241,20 +258,14 @@ def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
         for text in test.texts:
             if text.answer not in candidates:
                 yield f"tests.{name}.answer: '{text.answer}' is not a candidate{suggest(text.answer, candidates)}"
-            for slot in slots_of(text.text):
-                if slot not in known:
-                    yield f"tests.{name}.text: unknown slot '{slot}'{suggest(slot, known)}"
 
 
 def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:
     others = [name for name in scenarios.tests if name != scenarios.base]
     for name, calibration in scenarios.calibrations.items():
-        key, known = f"calibrations.{name}", [*scenarios.slots_of_items(), *calibration.vary]
+        key = f"calibrations.{name}"
         if name in scenarios.tests or name == "none":
             yield f"{key}: the name is taken; choose another"
-        if nowhere := [slot for slot in calibration.vary if form_and_number(slot)[0] not in scenarios.forms]:
-            yield f"{key}.vary: no words have the form of {', '.join(nowhere)}{suggest(nowhere[0], known)}"
-            continue
         varied = {scenarios.row_of(slot) for slot in calibration.vary}
         if asked := [slot for slot in scenarios.candidates if scenarios.row_of(slot) in varied]:
             yield f"{key}.vary: the row of {', '.join(asked)} is asked for, so it must stay the item's own"
@@ -266,11 +277,8 @@ def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:
                 yield f"{place}: {len(texts)} texts, but texts has {len(calibration.texts)}; give one for each"
             for text in texts:
                 slots = slots_of(text)
-                yield from (
-                    f"{place}: unknown slot '{slot}'{suggest(slot, known)}" for slot in slots if slot not in known
-                )
                 yield from (f"{key}.vary: {slot} is not in {text!r}" for slot in calibration.vary if slot not in slots)
-                kept = {scenarios.row_of(slot) for slot in slots if slot in known} - varied
+                kept = {scenarios.row_of(slot) for slot in slots} - varied
                 for words in {name: None for name, _ in varied}:
                     new, old = (sum(set_ == words for set_, _ in rows) for rows in (varied, kept))
                     needed, rows = new * calibration.draws + old, len(scenarios.words[words].rows)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from cxprobe.constructions.checking import Fault, FoundFaults, Keys, repeated
+from cxprobe.constructions.checking import Fault, FoundFaults, repeated
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.findings import ReportModels
@@ -29,12 +29,11 @@ from cxprobe.tasks.scenarios.rules import (
     PURPOSES,
     Scenarios,
     example_words,
-    form_and_number,
     load_scenarios,
     scenarios_file,
     wrong_words,
 )
-from cxprobe.text import WORD_MASK, faults_of_text, fill, render, slots_of
+from cxprobe.text import WORD_MASK, faults_of_text, render, slots_of
 
 _BESIDE = "evaluate_scenarios/tables/beside_published"
 
@@ -122,32 +121,21 @@ def lint_scenarios(scenarios: Scenarios) -> Iterator[Fault]:
         scenarios: Its scenarios.yaml.
 
     Returns:
-        Faults: calibrations that show one candidate more often than the other where the base test does not, or that are
-        a test; the same text twice; and what is wrong with a text that has its words (`faults_of_text`).
+        Faults: calibrations that show one candidate more often than the other where the base test does not; the same
+        text twice; and what is wrong with a text that has its words (`faults_of_text`).
     """
-    tests, calibrations = list(_tests(scenarios)), list(_calibrations(scenarios))
-    base, answered = _counts(scenarios, scenarios.tests[scenarios.base].text), dict[str, str | int]()
-    for keys, text in tests:
-        answered[_renamed(scenarios, text)] = keys[1]
-    for keys, text in calibrations:
+    texts, base = list(scenarios.texts()), _counts(scenarios, scenarios.tests[scenarios.base].text)
+    for keys, text in texts:
         counts = _counts(scenarios, text)
         # A text without both shows how probable they are by themselves; one with both equally often repeats less.
-        if counts != base and len(set(counts.values())) > 1:
-            shown, wanted = (
-                ", ".join(f"{{{slot}}}: {number}" for slot, number in each.items()) for each in (counts, base)
-            )
+        if keys[0] == "calibrations" and counts != base and len(set(counts.values())) > 1:
             yield Fault(
                 keys,
-                f"{text!r} shows the candidates unequally often ({shown}; the base test {scenarios.base}: {wanted}); a "
-                "text without an answer is to favour none of them: show both as the base does, or neither",
+                f"{text!r} shows the candidates unequally often ({counts}; the base test: {base}); a text without an "
+                "answer is to favour none of them: show both as the base does, or neither",
             )
-        if (test := answered.get(_renamed(scenarios, text))) is not None:
-            what = f"{text!r} is the text of {test} but for the numbers of its slots, and has an answer; rewrite it"
-            yield Fault(keys, what)
-    texts = tests + calibrations
     for keys, known, text in repeated(texts):
-        known_place = ".".join(map(str, known))
-        yield Fault(keys, f"{text!r} says the same as {known_place}; take one of them out")
+        yield Fault(keys, f"{text!r} says the same as {'.'.join(map(str, known))}; take one of them out")
     candidates = "".join(f" {{{slot}}}" for slot in scenarios.candidates)
     for keys, text in texts:
         for turn in range(max(len(words.rows) for words in scenarios.words.values())):
@@ -157,35 +145,5 @@ def lint_scenarios(scenarios: Scenarios) -> Iterator[Fault]:
                 yield from (Fault(keys, what) for what in faults_of_text(asked))
 
 
-def _tests(scenarios: Scenarios) -> Iterator[tuple[Keys, str]]:
-    for name, test in scenarios.tests.items():
-        yield ("tests", name, "text"), test.text
-        yield from ((("tests", name, "others", number, "text"), other.text) for number, other in enumerate(test.others))
-
-
-def _calibrations(scenarios: Scenarios) -> Iterator[tuple[Keys, str]]:
-    for name, calibration in scenarios.calibrations.items():
-        yield from ((("calibrations", name, "texts", number), text) for number, text in enumerate(calibration.texts))
-        for test, texts in calibration.by_test.items():
-            yield from ((("calibrations", name, "by_test", test, number), text) for number, text in enumerate(texts))
-
-
 def _counts(scenarios: Scenarios, text: str) -> dict[str, int]:
     return {slot: slots_of(text).count(slot) for slot in scenarios.candidates}
-
-
-def _renamed(scenarios: Scenarios, text: str) -> str:
-    """Return a text whose rows of words are numbered in the order in which they first come.
-
-    The row of the candidates keeps its number, and of a row that is turned the form that comes first is called the
-    first one, since items have it both ways round.
-    """
-    asked, names = {*map(scenarios.row_of, scenarios.candidates)}, {}
-    slots = {slot: scenarios.row_of(slot) for slot in slots_of(text)}
-    rows = list(dict.fromkeys(slots.values()))
-    for slot, row in slots.items():
-        forms = list(dict.fromkeys(form_and_number(other)[0] for other, same in slots.items() if same == row))
-        form = form_and_number(slot)[0]
-        shown = forms.index(form) if row[0] == scenarios.turned else form
-        names[slot] = f"<{row[0]} {'asked' if row in asked else rows.index(row) + 1} {shown}>"
-    return " ".join(fill(text, names).split())
