@@ -23,39 +23,9 @@ def test_pairs_of_form_of_a_construction_stand_in_a_second_file(tmp_path):
     file.write_text(TOY)
     with pytest.raises(ConstructionError, match=r"form_pairs.yaml: tests is meaning, and here it is form"):
         load_pairs("x-form", people, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "line", "message"),
-    [
-        ("{N1} {verb} {N2} {gift}.", "{N1} {vreb} {N2} {gift}.", 9, "fills the slot 'vreb'; did you mean 'verb'?"),
-        ("gave {them} something", "gave {thme} something", 10, "fills the slot 'thme'; did you mean"),
-        ("{verb: ", "{vreb: ", 20, "the slot 'vreb' is not declared under slots; did you mean 'verb'?"),
-        (
-            "{verb: baked, gift: a cake}",
-            "{verb: baked}",
-            20,
-            "this row fills verb, and most rows of its group gift, verb",
-        ),
-        ('who: {good: "{N1}", bad: "{N2}"}', 'who: {good: "{N1}", bad: "{X}"}', 12, "nothing fills the slot 'X'"),
-        ('who: {good: "{N1}", bad: "{N2}"}', 'they: {good: "{N1}", bad: "{N2}"}', 12, "'they' must be a slot of the"),
-        ("is {who}.", "is {N1}.", 12, "the contrast 'who' must be a slot of the continuation"),
-        ("people: [N1, N2]", "people: [N1]", 2, "two are exchanged, or have typical roles, and 1 are named"),
-        ("  gift: {gloss", "  cost: {gloss: none}\n  gift: {gloss", 6, "'cost' is declared, and no row fills it"),
-        ("fillers: {}", "fillers:\n  more: [{verb: bought}]", 24, "the slot 'verb' is filled by frames and by more"),
-        ("fillers: {}", "fillers:\n  more: [{they: us}]", 24, "the slot 'they' is filled by the people and by more"),
-        ("fillers: {}", "fillers:\n  frames: [{verb: bought, gift: a pie}]", 24, "this name belongs to the frames"),
-        ("  A:\n", '  A:\n    rival: "{N1} {vreb}."\n', 9, "nothing fills the slot 'vreb'"),
-        ("frames:", "typical: [[the cook, the king]]\nframes:", 19, "no noun type 'common-noun'"),
-    ],
-)
-def test_what_keeps_pairs_from_being_made_is_told_with_its_file_and_line(tmp_path, old, new, line, message):
-    assert old in TOY
-    with pytest.raises(ConstructionError) as raised:
-        load_toy(tmp_path, TOY.replace(old, new))
-    path = tmp_path / "x" / "pairs.yaml"
-    told = str(raised.value).splitlines()
-    assert [text for text in told if text.startswith(f"{path}, line {line}: ") and message in text], told
+    typical = TOY.replace("frames:", "typical: [[the cook, the king]]\nframes:")
+    with pytest.raises(ConstructionError, match=r"x/pairs\.yaml, line 19: .*no noun type 'common-noun'"):
+        load_toy(tmp_path, typical)
 
 
 PEOPLE = """\
@@ -132,11 +102,6 @@ def lint(folder, text):
     return [line.removeprefix(f"{path}, ") for line in with_lines(path, lint_pairs(*toy))]
 
 
-def planted(folder, text, old, new):
-    assert old in text
-    return lint(folder, text.replace(old, new, 1))
-
-
 @pytest.mark.parametrize(
     ("text", "old", "new"),
     [
@@ -152,32 +117,42 @@ def test_clean_pairs_have_no_fault(tmp_path, text, old, new):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "message"),
+    ("text", "old", "new", "line", "message"),
     [
-        ('person: {good: "{N2}", bad: "{N1}"}', 'person: {good: "{N2}", bad: "only {N1}"}', 13, "more than one word"),
-        ('giver: {good: "{N1}", bad: "{N2}"}', "giver: {good: us, bad: him}", 19, "in more than one word"),
-        ('"{N1} {verb} {N2} {thing}."', '"The {N1} {verb} {N2} {thing}."', 27, "'The the' is two articles in a row"),
-        ("from {them}: {person}", "from his hands: {person}", 15, "'his' agrees with women or with men only"),
-        ("the cake of day 3", "the cook's cake", FIRST_FRAME + 2, "thing: 'the cook' can also be one of the people"),
-        ("the cake of day 3", "a patient's cake", FIRST_FRAME + 2, "thing: 'a patient' can also be one of the people"),
-        ("the cake of day 3", "Eve's cake", FIRST_FRAME + 2, "thing: 'Eve' can also be one of the people"),
-        ("the cake of day 3", "an cake", FIRST_FRAME + 2, "'an cake' has the wrong article"),
-        ("verb: peeled", "verb: baked, thing: The Cake of day 1}\n  - {verb: peeled",
+        (TOY, "{N1} {verb} {N2} {gift}.", "{N1} {vreb} {N2} {gift}.", 9, "fills the slot 'vreb'; did you mean 'verb'?"),
+        (TOY, "gave {them} something", "gave {thme} something", 10, "fills the slot 'thme'; did you mean"),
+        (TOY, "fillers: {}", "fillers:\n  more: [{vreb: had}]", 24, "'vreb' is not declared under slots; did you"),
+        (TOY, ", gift: a cake}", "}", 20, "this row fills verb, and most rows of its group gift, verb"),
+        (TOY, 'good: "{N1}", bad: "{N2}"}', 'good: "{N1}", bad: "{X}"}', 12, "nothing fills the slot 'X'"),
+        (TOY, 'who: {good: "{N1}"', 'they: {good: "{N1}"', 12, "'they' must be a slot of the"),
+        (TOY, "is {who}.", "is {N1}.", 12, "the contrast 'who' must be a slot of the continuation"),
+        (TOY, "people: [N1, N2]", "people: [N1]", 2, "two are exchanged, or have typical roles, and 1 are named"),
+        (TOY, "  gift: {gloss", "  cost: {gloss: none}\n  gift: {gloss", 6, "'cost' is declared, and no row fills it"),
+        (TOY, "fillers: {}", "fillers:\n  more: [{verb: bought}]", 24, "'verb' is filled by frames and by more"),
+        (TOY, "fillers: {}", "fillers:\n  more: [{they: us}]", 24, "'they' is filled by the people and by more"),
+        (TOY, "fillers: {}", "fillers:\n  frames: [{verb: bought, gift: a pie}]", 24, "belongs to the frames"),
+        (TOY, "  A:\n", '  A:\n    rival: "{N1} {vreb}."\n', 9, "nothing fills the slot 'vreb'"),
+        (PAIRS, 'person: {good: "{N2}", bad: "{N1}"}', 'person: {good: "{N2}", bad: "only {N1}"}', 13, "than one word"),
+        (PAIRS, 'giver: {good: "{N1}", bad: "{N2}"}', "giver: {good: us, bad: him}", 19, "in more than one word"),
+        (PAIRS, '"{N1} {verb} {N2} {thing}."', '"The {N1} {verb} {N2} {thing}."', 27, "'The the' is two articles"),
+        (PAIRS, "from {them}: {person}", "from his hands: {person}", 15, "'his' agrees with women or with men only"),
+        (PAIRS, "the cake of day 3", "the cook's cake", FIRST_FRAME + 2, "thing: 'the cook' can also be"),
+        (PAIRS, "the cake of day 3", "a patient's cake", FIRST_FRAME + 2, "thing: 'a patient' can also be"),
+        (PAIRS, "the cake of day 3", "Eve's cake", FIRST_FRAME + 2, "thing: 'Eve' can also be one of the people"),
+        (PAIRS, "the cake of day 3", "an cake", FIRST_FRAME + 2, "'an cake' has the wrong article"),
+        (PAIRS, "verb: peeled", "verb: baked, thing: The Cake of day 1}\n  - {verb: peeled",
          FIRST_FRAME + 9, "the same as variant A (frames.0)"),
-        ("verb: bought, thing: the cake of day 2}\n  - {verb: cooked",
+        (PAIRS, "verb: bought, thing: the cake of day 2}\n  - {verb: cooked",
          "verb: baked, thing: the cake of day 2}\n  - {verb: Baked", FIRST_FRAME - 1, "'baked' is in 3 frames"),
-        ("{N1} {verb} {thing}, and {N2} took it", "{N1} {verb} {N2} {thing}", 13, "the rival: 'Person1 baked"),
-        ('\n    rival: "{N1} {verb} {thing} with {N2}."', "", 1, "'person1' is wrong 12 times more"),
+        (PAIRS, "{N1} {verb} {thing}, and {N2} took it", "{N1} {verb} {N2} {thing}", 13, "the rival: 'Person1 baked"),
+        (PAIRS, '\n    rival: "{N1} {verb} {thing} with {N2}."', "", 1, "'person1' is wrong 12 times more"),
+        (FORM, 'sings."', 'sings"', 7, "it does not end in a full stop; write one (so with 2 more rows)"),
     ],
 )  # fmt: skip
-def test_a_planted_fault_is_told_with_its_line(tmp_path, old, new, line, message):
-    faults = planted(tmp_path, PAIRS, old, new)
+def test_a_planted_fault_is_told_with_its_line(tmp_path, text, old, new, line, message):
+    assert old in text
+    faults = lint(tmp_path, text.replace(old, new, 1))
     assert [fault for fault in faults if fault.startswith(f"line {line}: ") and message in fault], faults
-
-
-def test_a_fault_that_many_rows_have_is_one_line(tmp_path):
-    (fault,) = planted(tmp_path, FORM, '"{article} {noun} sings."', '"{article} {noun} sings"')
-    assert fault.endswith("it does not end in a full stop; write one (so with 2 more rows)")
 
 
 def test_fewer_frames_than_ten_and_tests_of_form_may_be_unbalanced(tmp_path):
