@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from stage_work import do_work
 
@@ -26,13 +25,11 @@ from cxprobe.models.params import (
     SeriesCheckpoint,
     UnigramModel,
 )
-from cxprobe.models.texts import TokenScores, read_pair_answers, write_token_scores
+from cxprobe.models.texts import read_pair_answers
 from cxprobe.project.params import load_params
 from cxprobe.results.params import Everything
 from cxprobe.results.schema import facet_columns
-from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome
-from cxprobe.seeding import generator_for
 from cxprobe.tasks.pairs.params import AskedPairs, AskPairs, Benchmark, EvaluatePairs, PairsStage, PerCell
 
 pytest.importorskip("inspect_ai")
@@ -101,19 +98,6 @@ def run(step: str, item: str = "", **changes: object) -> Outcome:
     return do_work(step, "pairs", PairsStage.model_construct(None, **vars(params.model_copy(update=update))), item)
 
 
-def write_scores(pairs: pd.DataFrame, folder: Path, model: str) -> None:
-    """Write scores of all texts that the pairs need, as if a model had scored each word at random."""
-    ends = [(row.context, end) for row in pairs.itertuples() for end in (row.good, row.bad)]
-    scores = []
-    for text in dict.fromkeys([context + end for context, end in ends] + [end.lstrip() for _, end in ends]):
-        starts = [0, *(place for place, letter in enumerate(text) if letter == " ")]
-        spans = np.column_stack([starts, [*starts[1:], len(text)]])
-        places = np.arange(len(starts))
-        log_probs = -generator_for(0, model, text).exponential(size=len(starts))
-        scores.append(TokenScores(text, "causal", places.astype(np.int32), spans, log_probs))
-    write_token_scores(scores, ModelFacts(f"models/{model}", "causal", 10, "none"), folder)
-
-
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory):
     """What each stage returned, in a folder with all that they wrote."""
@@ -123,10 +107,7 @@ def outcomes(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
         done = {"make": run("make")}
-        for model in SERIES:
-            for inside, name in (("", "toy"), ("benchmarks/others", "benchmarks/others")):
-                pairs = read_table(Path("data/make_pairs") / f"{name}.parquet")
-                write_scores(pairs, Path("data/measure_pairs/training") / model / inside, model)
+        run("measure", "training")
         done["score"] = run("measure", "baseline")
         run("measure", "clm")
         done["ask"] = run("ask", "always-a")

@@ -4,10 +4,8 @@ import pandas as pd
 import pytest
 from ruamel.yaml import YAML
 from stage_work import do_work
-from tiny_lms import save_lm
 
 from conftest import ROOT, save_tiny_mlm, write_toy_construction
-from cxprobe.errors import ModelError
 from cxprobe.files.tables import read_table
 from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.params import BaselineSet, ModelSpec, Rule
@@ -29,22 +27,22 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(step: str, item: str = "", name: str = "models/mlm", dtype: str = "float32") -> Outcome:
-    """Run a stage's work in the current folder, with the toy construction, a model of this name and baselines."""
+def run(step: str, item: str = "") -> Outcome:
+    """Run a stage's work in the current folder, with the toy construction, a model and baselines."""
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     section = params.scenarios
     make = section.make.model_copy(update={"share": 1.0})
     section = section.model_copy(
         update={"models": dict.fromkeys(("mlm", "baselines"), Everything()), "constructions": ["toy"], "make": make}
     )
-    models = {"mlm": ModelSpec(name=name, revision=None, sha256=None, dtype=dtype), "baselines": SET}
+    models = {"mlm": ModelSpec(name="models/mlm", revision=None, sha256=None, dtype="float32"), "baselines": SET}
     changed = params.model_copy(update={"models": models, "scenarios": section})
     return do_work(step, "scenarios", changed.params_of("scenarios"), item)
 
 
-def score(name: str = "models/mlm", dtype: str = "float32") -> Outcome:
+def score() -> Outcome:
     run("make")
-    return run("measure", "mlm", name, dtype)
+    return run("measure", "mlm")
 
 
 def scores_of(folder, inside: str = "mlm") -> pd.DataFrame:
@@ -71,13 +69,6 @@ def test_a_candidate_of_several_tokens_leaves_its_items_out_and_is_reported(fold
     assert outcome.counts["dropped_items"] == 24
     assert len(scores) == outcome.counts["texts"] == 72 * 6
     assert not scores[["first", "second"]].isin(["hungry"]).any(axis=None)
-
-
-def test_a_model_that_fills_no_masks_is_refused_before_anything_is_computed(folder):
-    save_lm(folder / "models" / "causal", "gpt2")
-    with pytest.raises(ModelError, match="fills no masks; take a masked one"):
-        score("models/causal")
-    assert not (folder / "data/measure_scenarios").exists()
 
 
 def test_every_text_of_a_test_counts_and_is_calibrated_where_the_test_is(folder):

@@ -92,11 +92,9 @@ def test_a_preference_decides_and_an_undecided_pair_is_a_tie():
     ]
 
 
-def test_a_pair_without_a_preference_or_with_two_is_refused():
-    with pytest.raises(DataError, match=r"1 of 2 pairs have no preference \(b\)"):
+def test_a_pair_without_a_preference_is_refused():
+    with pytest.raises(DataError, match="1 of 2 pairs have no preference, such as b"):
         decide_pairs(TEXTS, PREFERENCES[PREFERENCES["id"] == "a"], how_to_judge())
-    with pytest.raises(DataError, match="a pair has several"):
-        decide_pairs(TEXTS, pd.concat([PREFERENCES, PREFERENCES]), how_to_judge())
 
 
 def test_a_model_that_is_shown_the_continuation_alone_is_asked_about_pairs_with_a_context():

@@ -92,17 +92,6 @@ def test_pairs_without_people_have_no_noun_type_and_no_context(tmp_path):
 RIVAL = PAIRS.replace("  A:\n", '  A:\n    rival: "{N1} {verb} {gift} for {N2}\'s brother."\n')
 
 
-def test_after_a_rival_the_other_member_is_right(tmp_path):
-    pairs = render_pairs("x", *load_toy(tmp_path, RIVAL), 3, seed=0)
-    of_a = [pair for pair in pairs if pair.groups["variant"] == "A"]
-    asked = {(pair.item, pair.groups["order"], pair.groups["sentence"]): pair for pair in of_a}
-    assert len(asked) == 3 * 3 * 2 * 2
-    for (item, order, sentence), pair in asked.items():
-        other = asked[item, order, {"construction": "rival", "rival": "construction"}[sentence]]
-        assert ("brother" in pair.context) == (sentence == "rival")
-        assert (pair.good, pair.bad, pair.clusters) == (other.bad, other.good, other.clusters)
-
-
 @pytest.mark.parametrize(
     ("says", "origins"),
     [
@@ -111,10 +100,16 @@ def test_after_a_rival_the_other_member_is_right(tmp_path):
         ("    origin: own\n", {"construction": "own", "rival": "own"}),
     ],
 )
-def test_a_rival_has_an_origin_of_its_own(tmp_path, says, origins):
+def test_after_a_rival_which_has_an_origin_of_its_own_the_other_member_is_right(tmp_path, says, origins):
     pairs = render_pairs("x", *load_toy(tmp_path, RIVAL.replace("  A:\n", "  A:\n" + says)), 3, seed=0)
     of_a = [pair for pair in pairs if pair.groups["variant"] == "A"]
-    assert {pair.groups["sentence"]: pair.groups["origin"] for pair in of_a} == origins
+    asked = {(pair.item, pair.groups["order"], pair.groups["sentence"]): pair for pair in of_a}
+    assert len(asked) == 3 * 3 * 2 * 2
+    for (item, order, sentence), pair in asked.items():
+        other = asked[item, order, {"construction": "rival", "rival": "construction"}[sentence]]
+        assert ("brother" in pair.context) == (sentence == "rival")
+        assert (pair.good, pair.bad, pair.clusters) == (other.bad, other.good, other.clusters)
+        assert pair.groups["origin"] == origins[sentence]
 
 
 def test_common_nouns_stand_in_their_typical_roles_and_exchanged(tmp_path):

@@ -55,13 +55,9 @@ S1 = (
 
 
 @pytest.fixture(scope="module")
-def correlative():
-    return load_scenarios("comparative-correlative", ROOT / "constructions")
-
-
-@pytest.fixture(scope="module")
-def taller_stronger(correlative):
+def taller_stronger():
     """The texts of the item with these adjectives."""
+    correlative = project_scenarios("comparative-correlative")
     items = enumerate_items(correlative, share=1, seed=1)
     items = items[(items["ADJ1"] == "taller") & (items["ADJ2"] == "stronger")][:1].assign(NAME1="Anna", NAME2="Paul")
     return fill_texts(correlative, items, own_texts=True, seed=1).groupby(["scenario", "test"])["text"].agg(list)

@@ -81,11 +81,9 @@ class InterventionsTask(Task):
         learnt = len(section.make.learn or section.constructions)
         of_das = 8 * section.measure.steps // max(section.make.train, 1)  # 4 items a step, with two kinds of labels
         every = len(names.INTERVENTIONS) + draws  # random ones count once a draw, and DAS for control words too
+        moved = 2 * learnt * (len(names.TRANSFERRED) + draws - 1)  # at the first and the last region
         for name, part, regions, *sides in read_made_table(MADE_ITEMS)[_READ].itertuples(index=False):
-            is_neutral = name == names.NEUTRAL
-            tried = names.INTERVENTIONS if is_neutral else names.TRANSFERRED
-            moved = 2 * learnt * (len(tried) + draws - 1)  # at the first and the last region
-            own = 0 if is_neutral else len(regions) * every
+            own = 0 if name == names.NEUTRAL else len(regions) * every
             exchanges = len(regions) * of_das if part == names.TRAIN else moved + own
             texts += [*sides, *(sides[:1] * (layers * exchanges))]
         yield from read_demand(params.models, "measure_interventions", section.models, texts)

@@ -86,12 +86,7 @@ def benchmark_files(folder: Path, benchmark: Benchmark) -> list[Path]:
     Raises:
         DataError: No file matches.
     """
-    try:
-        paths = sorted(folder.glob(benchmark.files))
-    except (NotImplementedError, ValueError) as fault:
-        raise DataError(
-            f"{folder}: {benchmark.files!r} names no files in this folder ({fault}); write it as *.jsonl.gz"
-        ) from fault
+    paths = sorted(folder.glob(benchmark.files))
     if not paths:
         raise DataError(
             f"{folder}: no file matches {benchmark.files}; `dvc import` fetches a benchmark's files (`dvc pull` those "

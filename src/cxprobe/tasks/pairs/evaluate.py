@@ -96,18 +96,13 @@ def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: EvaluatePairs)
         See `credit_pairs`.
 
     Raises:
-        DataError: A pair has no preference, or more than one; a margin is not finite; or see
-            `cxprobe.models.scores.score_pairs`.
+        DataError: A pair has no preference; a margin is not finite; or see `cxprobe.models.scores.score_pairs`.
     """
     if "margin" not in answers:
         scores = score_pairs(pairs, answers, list(dict.fromkeys([how.score, *how.scores])))
         return credit_pairs(pairs, scores.drop(columns=["good", "bad"]), how)
-    lacking = sorted(set(pairs["id"]) - set(answers["id"]))
-    if lacking or not answers["id"].is_unique:
-        raise DataError(
-            f"{len(lacking)} of {len(pairs)} pairs have no preference ({', '.join(lacking[:3])}), or a pair has "
-            "several; run the measuring stage again"
-        )
+    if lacking := sorted(set(pairs["id"]) - set(answers["id"])):
+        raise DataError(f"{len(lacking)} of {len(pairs)} pairs have no preference, such as {lacking[0]}; measure again")
     return credit_pairs(pairs, answers[["id", "margin"]].assign(scheme=RULE, score=RULE_SCORE), how)
 
 

@@ -77,10 +77,8 @@ class Variant(Closed):
     @property
     def contexts(self) -> Mapping[ContextKind, Template | None]:
         """What comes first: in the sentence with the construction, and in its rival if there is one."""
-        contexts: dict[ContextKind, Template | None] = {"construction": self.context}
-        if self.rival is not None:
-            contexts["rival"] = self.rival
-        return contexts
+        rival: Mapping[ContextKind, Template] = {} if self.rival is None else {"rival": self.rival}
+        return {"construction": self.context, **rival}
 
     def origin_of(self, sentence: ContextKind) -> Literal["paper", "own"]:
         """Return the origin of the pairs of a sentence."""
@@ -202,14 +200,13 @@ def faults_of_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
         what = f"people: two are exchanged, or have typical roles, and {len(content.people)} are named"
         yield Fault(("people",), what)
     if content.typical and ROLE_NOUN_TYPE not in people.types:
-        yield Fault(
-            ("typical",), f"typical: the people have no noun type '{ROLE_NOUN_TYPE}', whose nouns these replace"
-        )
+        what = f"typical: the people have no noun type '{ROLE_NOUN_TYPE}', whose nouns these replace"
+        yield Fault(("typical",), what)
     if "frames" in content.fillers:
         yield Fault(("fillers", "frames"), "fillers.frames: this name belongs to the frames; give these rows another")
     pronouns = next(iter(people.pronouns.values()), {}) if content.people else {}
     filled = dict.fromkeys([*content.people, *pronouns], "the people")
-    for group, rows in (("frames", content.frames), *content.fillers.items()):
+    for group, rows in content.groups.items():
         usual = Counter(map(frozenset, rows)).most_common(1)[0][0]
         for position, row in enumerate(rows):
             if row.keys() != usual:
@@ -227,15 +224,11 @@ def faults_of_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
     for name, variant in content.variants.items():
         for keys, template in variant.templates():
             used |= {*slots_of(template)}
-            continues = keys[0] == "continuation"
-            allowed = filled.keys() | (variant.contrast.keys() if continues else ())
+            allowed = filled.keys() | (variant.contrast.keys() if keys == ("continuation",) else ())
             for slot in dict.fromkeys(slots_of(template)):
                 if slot not in allowed:
                     what = f"nothing fills the slot '{slot}'{suggest(slot, sorted(allowed))}"
                     yield Fault(("variants", name, *keys), what)
-            if continues and not variant.contrast.keys() & {*slots_of(template)}:
-                what = f"{template!r} has no slot of the contrasts, so that its members do not differ"
-                yield Fault(("variants", name, *keys), what)
         for slot in variant.contrast:
             if slot in filled or slot not in slots_of(variant.continuation):
                 what = (
@@ -244,8 +237,8 @@ def faults_of_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
                 yield Fault(("variants", name, "contrast", slot), what)
     for slot in content.slots:
         if slot not in filled or slot not in used:
-            missing = "no row fills it" if slot not in filled else "no template uses it"
-            yield Fault(("slots", slot), f"the slot '{slot}' is declared, and {missing}")
+            what = f"the slot '{slot}' is declared, and no row fills it, or no template uses it"
+            yield Fault(("slots", slot), what)
 
 
 def lint_pairs(content: PairsFile, people: People) -> list[Fault]:

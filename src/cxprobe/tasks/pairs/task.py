@@ -225,7 +225,8 @@ class PairsTask(Task):
 
     def export(self, params: ReportParams) -> ExportedItems:
         """Return this project's pairs."""
-        pairs = read_pair_tables(params.section(PairsParams))
+        made = [read_made_table(made_file(name)) for name in params.section(PairsParams).constructions]
+        pairs = pd.concat(made, ignore_index=True)
         tables = {"pairs": pairs.assign(clusters=cluster_lists(pairs)).fillna("")}
         return ExportedItems(tables, pairs=with_one_answer(pairs))
 
@@ -272,11 +273,6 @@ def _along(
                 along, title, x=axis, panels="panel", colours="series", value="bias", chance=None
             )
     return figures
-
-
-def read_pair_tables(section: PairsParams) -> pd.DataFrame:
-    """Read the project's own minimal pairs."""
-    return pd.concat([read_made_table(made_file(name)) for name in section.constructions], ignore_index=True)
 
 
 def _notes_on_variants(name: str, content: PairsFile, people: People, params: ReportParams) -> Iterator[str]:

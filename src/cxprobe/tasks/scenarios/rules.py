@@ -222,9 +222,9 @@ def _faults_of_slots(scenarios: Scenarios) -> Iterator[str]:
     of_items = scenarios.slots_of_items()
     varied = {name: calibration.vary for name, calibration in scenarios.calibrations.items()}
     places = [("candidates", slot, of_items) for slot in scenarios.candidates]
-    for (kind, name, *place), text in scenarios.texts():
-        known = [*of_items, *varied[str(name)]] if kind == "calibrations" else of_items
-        places += [(".".join(map(str, (kind, name, *place))), slot, known) for slot in slots_of(text)]
+    for keys, text in scenarios.texts():
+        known = [*of_items, *varied[str(keys[1])]] if keys[0] == "calibrations" else of_items
+        places += [(".".join(map(str, keys)), slot, known) for slot in slots_of(text)]
     for place, slot, known in places:
         if slot not in known:
             yield f"{place}: unknown slot '{slot}'{suggest(slot, known)}"
