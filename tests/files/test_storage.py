@@ -1,4 +1,3 @@
-import multiprocessing
 import os
 import random
 
@@ -29,28 +28,6 @@ def test_a_block_that_dies_leaves_what_was_there_and_a_folder_appears_whole(tmp_
     with replacing(tmp_path / "folder") as partial:
         (partial / "in").mkdir(parents=True)
     assert (tmp_path / "folder" / "in").is_dir()
-
-
-def write_often(path, letter: str) -> None:
-    for _ in range(200):
-        with replacing(path) as partial:
-            partial.write_text(letter * 10_000)
-
-
-def test_processes_that_write_one_file_at_once_leave_a_whole_one(tmp_path):
-    fork = multiprocessing.get_context("fork")
-    writers = [fork.Process(target=write_often, args=(tmp_path / "out.txt", letter)) for letter in "abcd"]
-    for writer in writers:
-        writer.start()
-    seen = set()
-    while any(writer.is_alive() for writer in writers):
-        if (tmp_path / "out.txt").exists():
-            seen.add((tmp_path / "out.txt").read_text())
-    for writer in writers:
-        writer.join()
-    assert [writer.exitcode for writer in writers] == [0] * 4
-    assert seen <= {letter * 10_000 for letter in "abcd"}
-    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
 
 
 def test_only_what_dead_processes_of_this_machine_have_left_is_removed(tmp_path):

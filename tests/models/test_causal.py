@@ -1,7 +1,5 @@
 """Scores of causal models, against the model's whole output for one text and its own loss."""
 
-from copy import copy
-
 import numpy as np
 import pytest
 import torch
@@ -89,19 +87,6 @@ def test_two_models_of_one_run_may_read_other_tokens_first_and_have_stores_of_th
     assert answers_folder("tiny", bare, "cpu") != answers_folder("tiny", begun, "cpu")
     with pytest.raises(DataError, match=r"bos is '<.start.>'"):
         load_language_model("tiny", spec(lms("gpt2").name, bos="<|start|>"))
-
-
-def test_several_tokens_before_a_text_are_none_of_its_own(lms):
-    model = copy(lms("llama"))
-    vars(model)["ids_before"] = [0, 3]  # what a tokenizer with two tokens before a text gives
-    [questions] = model.questions([dict.fromkeys(TEXTS[-3:-1], 0)], ScoringConfig(["causal"], 96))
-    keys = list(questions.text_of)
-    answers = {}
-    for batch in questions.batches(keys):
-        answers |= questions.compute(model, batch)
-    for record in questions.read(answers):
-        ids = record.ids.tolist()
-        np.testing.assert_allclose(record.log_probs, by_hand(model, [0, 3, *ids])[1:], atol=1e-5)
 
 
 @pytest.mark.parametrize(

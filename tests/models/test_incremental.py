@@ -1,15 +1,13 @@
 """Scoring with a store: a killed run goes on, a corrected text costs only itself, and the numbers stay the same."""
 
-import numpy as np
 import pytest
 import torch
 from counted import count_rows
 from loaded_lms import assert_alike
 from model_folders import spec
-from tiny_lms import NOUNS, save_lm, sentences_that_begin_alike
+from tiny_lms import save_lm, sentences_that_begin_alike
 
 from cxprobe.errors import DataError
-from cxprobe.models.masked import CandidateQuestions, candidate_log_probabilities
 from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.store import AnswerStore, answer
 from cxprobe.models.texts import ScoringConfig
@@ -113,24 +111,3 @@ def test_a_corrected_text_costs_only_itself(lms, tmp_path, kind):
     assert 0 < seen.tokens < every.tokens / 10
     assert_alike(found, score_texts(model, [corrected], HOW))
     assert score(model, tmp_path, corrected)[1].calls == 0
-
-
-def test_candidates_are_kept_and_another_candidate_is_asked_at_the_known_mask(lms, tmp_path):
-    model = lms("bert")
-    texts = [f"the {one} runs, the [MASK] sings" for one in NOUNS]
-
-    def ask(candidates, folder):
-        with AnswerStore(folder) as store:
-            return answer(lambda: [CandidateQuestions(model, texts, candidates, 32)], lambda: model, store)
-
-    same, changed = [["cat", "fox"]] * len(texts), [["cat", "fox"]] * (len(texts) - 1) + [["cat", "dog"]]
-    expected = candidate_log_probabilities(model, texts, same, token_budget=32)
-    np.testing.assert_array_equal(ask(same, tmp_path), expected)
-    seen = count_rows(model)
-    np.testing.assert_array_equal(ask(same, tmp_path), expected)
-    assert seen.calls == 0
-    found = ask(changed, tmp_path)
-    seen.hook.remove()
-    assert seen.calls == 1
-    np.testing.assert_array_equal(found[:-1], expected[:-1])
-    np.testing.assert_allclose(found, candidate_log_probabilities(model, texts, changed, token_budget=32), atol=1e-5)

@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -168,44 +167,33 @@ def test_a_full_disk_is_a_fault_that_names_the_file_and_leaves_no_results(worksp
     assert not list((workspace / "results").rglob("*"))
 
 
-# ---- several processes at once: one works on an item, the others are told which, and a dead one is never in the way
-
-
 def hold() -> None:
+    """Work on an item until killed, with a process of its own that lives on."""
+
     def measure_pairs(stage: Stage) -> Outcome:
         Path("held" if os.fork() else "child").write_text(f"{os.getpid()}\n")
-        signal.pause()  # until it is killed
+        signal.pause()
         return Outcome()
 
     run_stage(measure_pairs, PairsStage, "models")
 
 
-@pytest.fixture
-def holder(workspace) -> Iterator[multiprocessing.Process]:
-    """A process that works on an item until it is killed, and has a process of its own that lives on."""
-    process, files = FORK.Process(target=hold), [Path("held"), Path("child")]
-    process.start()
-    wait_until(lambda: all(file.is_file() and file.read_text() for file in files), as_long_as=process.is_alive)
-    yield process
-    process.kill()
-    process.join()
-    os.kill(int(Path("child").read_text()), signal.SIGKILL)
-
-
-def test_a_second_process_is_told_that_another_works_on_the_item_and_other_items_are_free(holder, monkeypatch, capsys):
+def test_a_second_process_is_told_that_another_works_on_the_item_until_that_is_killed(workspace, monkeypatch, capsys):
+    holder, files = FORK.Process(target=hold), [Path("held"), Path("child")]
+    holder.start()
+    wait_until(lambda: all(file.is_file() and file.read_text() for file in files), as_long_as=holder.is_alive)
     assert ended(measure_pairs) == 2
-    printed = capsys.readouterr().err
-    assert "another process works on mlm: it has locked data/.scratch/locks/measure_pairs/mlm.lock" in printed
+    lock = "data/.scratch/locks/measure_pairs/mlm.lock"
+    assert f"another process works on mlm: it has locked {lock}; wait until" in capsys.readouterr().err
     monkeypatch.setattr(sys, "argv", ["stage.py", "clm"])
-    run_stage(measure_pairs, PairsStage, "models")
-
-
-def test_a_process_that_was_killed_is_not_in_the_way_though_one_that_it_began_lives_on(holder):
+    run_stage(measure_pairs, PairsStage, "models")  # another item
     holder.kill()
     holder.join()
-    assert psutil.pid_exists(int(Path("child").read_text()))
+    child = int(Path("child").read_text())
+    assert psutil.pid_exists(child)
+    monkeypatch.setattr(sys, "argv", ["stage.py", "mlm"])
     run_stage(measure_pairs, PairsStage, "models")
-    assert Path("results/measure_pairs/mlm/counts.csv").is_file()
+    os.kill(child, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("folder", ["data/measure_pairs", "data/.scratch/answers/tiny", "results/measure_pairs"])

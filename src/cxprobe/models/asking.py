@@ -5,7 +5,6 @@ import json
 import os
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +37,8 @@ def open_llm(llm: Llm) -> Any:
     """Return inspect's handle of a model, without sending a request.
 
     Raises:
-        ModelError: inspect_ai is not installed, it does not know the model, or there is no API key.
+        ModelError: inspect_ai does not know the model, or there is no API key.
     """
-    if find_spec("inspect_ai") is None:
-        raise ModelError(f"{llm.name}: inspect_ai is not installed; pip install 'cxprobe[prompting]'")
     from inspect_ai._util.error import PrerequisiteError  # it has no public name
     from inspect_ai.model import GenerateConfig, ModelInfo, ModelOutput, ModelUsage, get_model, set_model_info
 

@@ -67,7 +67,7 @@ def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair]) -> dict[st
         Distinct texts, each with 0: all its tokens are scored.
     """
     alone = ends_alone(pairs)
-    if not _is_first_scored(model):
+    if alone and not _is_first_scored(model):
         alone = [text for text, tokens in _tokens_of(model, alone).items() if len(tokens) > 1]
     return dict.fromkeys([*member_texts(pairs), *alone], 0)
 

@@ -238,11 +238,17 @@ def _stages_to_run(stage: str) -> list[str]:
     try:
         with Repo() as repo, repo.lock:
             graph = repo.index.graph
-            changed = [
-                node
-                for node in graph
-                if node.addressing == stage or any(said != [ALWAYS_CHANGED] for said in node.status().values())
-            ]
-    except DvcException:  # another command of DVC holds the lock, or runs a stage
+            changed = [node for node in graph if node.addressing == stage or _has_changed(node)]
+    except DvcException:  # another command of DVC holds the lock
         return [stage]
     return sorted(node.addressing for node in get_subgraph_of_nodes(graph, changed, downstream=True))
+
+
+def _has_changed(node: Any) -> bool:
+    """Return whether a stage of DVC is not up to date; one that looks at each run is not for that alone."""
+    from dvc.lock import LockError
+
+    try:
+        return any(reasons != [ALWAYS_CHANGED] for reasons in node.status().values())
+    except LockError:  # it reads what the stage that runs at present writes
+        return True
