@@ -7,9 +7,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from cxprobe.errors import ProbeError
-from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_probe, for_each_layer, predict_held_out
+from cxprobe.probing import Fitting, cut_folds, fit_probe, for_each_layer, predict_held_out
 
-RIDGE = Regularisation(C=1.0, standardise=False)
+
+def fitting(*, standardise=False, max_iter=1000) -> Fitting:
+    return Fitting(1.0, standardise, max_iter, 0, "toy, layer 1")
 
 
 def blobs(n: int, dimensions: int = 8, shift: float = 1.0, seed: int = 0):
@@ -18,11 +20,10 @@ def blobs(n: int, dimensions: int = 8, shift: float = 1.0, seed: int = 0):
     return (rng.normal(size=(n, dimensions)) + shift * labels[:, None]).astype(np.float32), labels
 
 
-def fit(x, y, test, regularisation=RIDGE, max_iter=1000):
+def fit(x, y, test, **how):
     folds = [(np.arange(len(x)), np.arange(len(x), len(x) + len(test)))]
     labels = np.append(y, np.zeros(len(test), dtype=bool))
-    fitting = Fitting(max_iter, 0, "toy, layer 1")
-    return predict_held_out(np.concatenate([x, test]), labels, folds, regularisation, fitting)[len(x) :]
+    return predict_held_out(np.concatenate([x, test]), labels, folds, fitting(**how))[len(x) :]
 
 
 def test_a_probe_is_scikit_learns_logistic_regression():
@@ -47,15 +48,12 @@ def test_standardising_uses_the_training_part_alone():
     (x, y), (test, _) = blobs(200), blobs(50, seed=1, shift=5.0)
     scaler = StandardScaler().fit(x)
     oracle = LogisticRegression().fit(scaler.transform(x), y).predict_proba(scaler.transform(test))[:, 1]
-    np.testing.assert_allclose(fit(x, y, test, Regularisation(1.0, standardise=True)), oracle, atol=1e-5)
+    np.testing.assert_allclose(fit(x, y, test, standardise=True), oracle, atol=1e-5)
 
 
 def test_a_probe_that_does_not_converge_is_an_error_with_its_place():
     x, y = blobs(200)
-    with pytest.raises(
-        ProbeError,
-        match=r"toy, layer 1: newton-cholesky did not converge in 2 iterations \(C = 1.*or let vectors be standardised",
-    ):
+    with pytest.raises(ProbeError, match=r"^toy, layer 1: newton-cholesky did not converge in 2 iterations \(C = 1"):
         fit(x * 100, y, x, max_iter=2)
 
 
@@ -63,11 +61,9 @@ def test_a_probe_that_does_not_converge_is_an_error_with_its_place():
 @pytest.mark.parametrize("names", [2, 3])
 def test_counts_of_any_labels_give_exactly_scikit_learns_probabilities(names, class_weight):
     rng = np.random.default_rng(0)
-    counts, labels = (
-        csr_array(rng.poisson(0.3, (90, 40)).astype(float)),
-        np.array(["a", "b", "c"])[rng.integers(0, names, 90)],
-    )
-    probe = fit_probe(counts, labels, RIDGE, Fitting(1000, 0, "toy"), class_weight)
+    counts = csr_array(rng.poisson(0.3, (90, 40)).astype(float))
+    labels = np.array(["a", "b", "c"])[rng.integers(0, names, 90)]
+    probe = fit_probe(counts, labels, fitting(), class_weight)
     oracle = LogisticRegression(max_iter=1000, class_weight=class_weight).fit(counts, labels)
     np.testing.assert_array_equal(probe.predict_proba(counts), oracle.predict_proba(counts))
     assert probe.classes_.tolist() == sorted({*labels})
@@ -77,53 +73,43 @@ def test_each_fold_predicts_what_it_holds_out_and_one_label_alone_is_all_there_i
     x, y = blobs(60)
     y[40:] = True
     folds = [(np.arange(20, 60), np.arange(10)), (np.arange(40, 60), np.arange(10, 20))]
-    found = predict_held_out(x, y, folds, RIDGE, Fitting(1000, 0, "toy"))
+    found = predict_held_out(x, y, folds, fitting())
     oracle = LogisticRegression(tol=1e-10).fit(x[20:].astype(np.float64), y[20:]).predict_proba(x[:10])[:, 1]
     np.testing.assert_allclose(found[:10], oracle, rtol=1e-5)
     assert found[10:20].tolist() == [1.0] * 10
     assert np.isnan(found[20:]).all()
 
 
-def layers():
-    x, y = blobs(300)
-    noise = np.random.default_rng(3).normal(size=x.shape).astype(np.float32)
-    return np.stack([noise, x]), y
-
-
 def probe_one(labels):
     def work(layer, vectors):  # names nothing of this module, which other processes cannot import
-        fold, how = (np.arange(200), np.arange(200, 300)), Regularisation(C=1.0, standardise=False)
-        return layer, predict_held_out(vectors, labels, [fold], how, Fitting(1000, 0, "toy"))[200:]
+        fold = np.arange(200), np.arange(200, 300)
+        return layer, predict_held_out(vectors, labels, [fold], Fitting(1.0, False, 1000, 0, "toy"))[200:]
 
     return work
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_each_layer_has_work_of_its_own_however_much_is_done_at_a_time(tmp_path, jobs):
-    vectors, y = layers()
+    x, y = blobs(300)
+    vectors = np.stack([x[::-1], x])
     np.save(tmp_path / "v.npy", vectors)
-    mapped = np.load(tmp_path / "v.npy", mmap_mode="r")
     counted: list[int] = []
+    mapped = np.load(tmp_path / "v.npy", mmap_mode="r")
     numbers, found = zip(*for_each_layer(mapped, probe_one(y), jobs=jobs, progress=counted.append), strict=True)
     assert (numbers, counted) == ((0, 1), [1, 1])
     np.testing.assert_allclose(found, [fit(layer[:200], y[:200], layer[200:]) for layer in vectors], rtol=1e-6)
-    accuracy = ((np.stack(found) > 0.5) == y[200:]).mean(axis=1)
-    assert accuracy[0] < 0.65
-    assert accuracy[1] > 0.9
 
 
 def cut(labels: list[bool], templates: list[str], most: int) -> list:
     return cut_folds(np.array(labels, dtype=bool), np.array(templates, dtype=object), most, seed=1)
 
 
-def test_there_are_fewer_folds_where_a_label_has_few_templates():
-    assert len(cut([True] * 6 + [False] * 9, list("abcdef") + list("ggghhhiii"), 5)) == 3
-
-
-@pytest.mark.parametrize("templates", ["ab", "aabb", "aaab"])
-def test_there_are_no_folds_where_a_label_has_one_template(templates):
-    half = len(templates) // 2
-    assert cut([True] * half + [False] * half, list(templates), 5) == []
+@pytest.mark.parametrize(
+    ("labels", "templates", "folds"),
+    [("++++++---------", "abcdefggghhhiii", 3), ("+-", "ab", 0), ("++--", "aabb", 0), ("++--", "aaab", 0)],
+)
+def test_there_are_fewer_folds_where_a_label_has_few_templates_and_none_for_one(labels, templates, folds):
+    assert len(cut([label == "+" for label in labels], list(templates), 5)) == folds
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 6)), max_size=30), st.integers(2, 6))

@@ -800,7 +800,8 @@ def sentences(
     require_construction(construction, constructions)
     described = load_construction(construction, constructions).for_source(source)
     grammars = load_grammars(construction, described, constructions, source=source)
-    return generate_sentences(construction, described, grammars, per_cell, seed).sentences
+    sentences, _ = generate_sentences(construction, described, grammars, per_cell, seed)
+    return sentences
 
 
 def overview(
@@ -957,15 +958,15 @@ def probe(
     if len(kinds) != 2:
         raise DataError(f"labels has {len(kinds)} values ({', '.join(kinds[:5])}); a probe tells two apart")
     positive = texts == kinds[1]  # (sentences,)
-    from cxprobe.probing import Fitting, Regularisation, cross_validate  # scikit-learn, which only probes need
+    from cxprobe.probing import Fitting, cross_validate  # scikit-learn, which only probes need
 
-    regularisation, fitting = Regularisation(C, standardise), Fitting(max_iter, seed, "probe")
+    fitting = Fitting(C, standardise, max_iter, seed, "probe")
     rates = []  # of the labels, and of the permuted ones, each with one row a layer
     faults: list[str] = []
     with _bar(2 * len(vectors), f"layers of {n:,} sentences") as progress:
         for expected in (positive, _permuted(positive, of_group, seed)):
             predicted, found = cross_validate(
-                list(vectors), expected, of_part, regularisation, fitting, folds=folds, jobs=jobs, progress=progress
+                list(vectors), expected, of_part, fitting, folds=folds, jobs=jobs, progress=progress
             )
             faults += found
             unknown = Estimate(nan, nan, nan, n)

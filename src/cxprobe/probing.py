@@ -1,6 +1,5 @@
 """Linear probes: logistic regressions on vectors, one layer at a time, in folds that keep groups together."""
 
-import hashlib
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from joblib import hash as joblib_hash
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
@@ -52,29 +52,20 @@ def cut_folds(labels: NDArray[np.bool_], groups: NDArray[np.object_], most: int,
 
 
 @dataclass(frozen=True)
-class Regularisation:
-    """How a logistic regression is regularised.
-
-    Attributes:
-        C: Inverse strength, above 0.
-        standardise: Whether vectors are scaled to variance 1 of the training part. In real models a few dimensions are
-            hundreds of times larger than the others, so that without it C regularises hardly any of the rest.
-    """
-
-    C: float
-    standardise: bool
-
-
-@dataclass(frozen=True)
 class Fitting:
     """How a classifier is fitted, and what the fit is about.
 
     Attributes:
+        C: Inverse strength of the regularisation, above 0.
+        standardise: Whether vectors are scaled to variance 1 of the training part. In real models a few dimensions are
+            hundreds of times larger than the others, so that without it C regularises hardly any of the rest.
         max_iter: The most iterations of the solver; if it has not converged then, that is an error.
         seed: Of folds and of other draws; the solvers draw nothing.
         place: What is fitted, for messages.
     """
 
+    C: float
+    standardise: bool
     max_iter: int
     seed: int
     place: str
@@ -84,9 +75,7 @@ class Fitting:
         return replace(self, place=f"{self.place}, {part}")
 
 
-def fit_probe(
-    train: Any, labels: NDArray[Any], regularisation: Regularisation, fitting: Fitting, class_weight: str | None = None
-) -> Pipeline:
+def fit_probe(train: Any, labels: NDArray[Any], fitting: Fitting, class_weight: str | None = None) -> Pipeline:
     """Train one probe; the last step of what is returned is the logistic regression.
 
     Vectors are centred, which changes no prediction, since the intercept is not regularised; the solver needs it where
@@ -96,16 +85,15 @@ def fit_probe(
     Args:
         train: Shape (n_train, dimensions), an array or a sparse matrix.
         labels: Shape (n_train,): True for positive, or names of two or more labels.
-        regularisation: How the probe is regularised.
         fitting: How the probe is fitted.
         class_weight: As scikit-learn names it: "balanced" gives all labels the same weight, None all rows.
 
     Raises:
         ProbeError: The solver did not converge, so the numbers would depend on where it stopped.
     """
-    standardise, sparse = regularisation.standardise, issparse(train)
+    standardise, sparse = fitting.standardise, issparse(train)
     solver, tol = ("lbfgs", 1e-4) if standardise or sparse else ("newton-cholesky", 1e-8)  # one step more
-    options = {"C": regularisation.C, "max_iter": fitting.max_iter, "class_weight": class_weight}
+    options = {"C": fitting.C, "max_iter": fitting.max_iter, "class_weight": class_weight}
     probe = LogisticRegression(solver=solver, tol=tol, **options)
     # Counts stay sparse, and have no large means.
     model = make_pipeline(StandardScaler(with_mean=not sparse, with_std=standardise), probe)
@@ -116,13 +104,13 @@ def fit_probe(
         except ConvergenceWarning as warning:
             raise ProbeError(
                 f"{fitting.place}: {solver} did not converge in {fitting.max_iter} iterations "
-                f"(C = {regularisation.C:g}); raise max_iter, or lower C"
+                f"(C = {fitting.C:g}); raise max_iter, or lower C"
                 + ("" if standardise else ", or let vectors be standardised")
             ) from warning
 
 
 def predict_held_out(
-    features: Any, labels: NDArray[np.bool_], folds: Iterable[Cut], regularisation: Regularisation, fitting: Fitting
+    features: Any, labels: NDArray[np.bool_], folds: Iterable[Cut], fitting: Fitting
 ) -> NDArray[np.float64]:
     """Train one probe for each fold (`fit_probe`) and return its probability of "positive" for what is held out.
 
@@ -130,7 +118,6 @@ def predict_held_out(
         features: Shape (n, dimensions), an array or a sparse matrix.
         labels: Shape (n,), True for positive; those of the rows that train.
         folds: What trains and what is held out; of a training part with one label alone, this label is predicted.
-        regularisation: How the probes are regularised.
         fitting: How they are fitted.
 
     Returns:
@@ -143,7 +130,7 @@ def predict_held_out(
     for train, held_out in folds:
         first, *others = set(labels[train].tolist())
         if others:
-            model = fit_probe(features[train], labels[train], regularisation, fitting)
+            model = fit_probe(features[train], labels[train], fitting)
             probabilities[held_out] = model.predict_proba(features[held_out])[:, 1]
         else:
             probabilities[held_out] = first
@@ -183,19 +170,15 @@ def kept_folder(
         code: A digest of the code that decides on the results, beside this module.
         parts: What else decides on them; their ``repr`` tells them apart.
     """
-    content, different = hashlib.sha256(table.to_csv().encode()), np.unique(rows)
-    for matrix in vectors:
-        part = matrix[different]
-        for array in (part.data, part.indices, part.indptr) if issparse(part) else (part,):
-            content.update(np.ascontiguousarray(array).data)
-    return scratch_folder(parent, content.hexdigest(), code, code_digest(Path(__file__)), *parts)
+    different = np.unique(rows)
+    content = [joblib_hash(matrix[different]) for matrix in vectors]
+    return scratch_folder(parent, table.to_csv(), content, code, code_digest(Path(__file__)), *parts)
 
 
 def cross_validate(
     vectors: Vectors,
     labels: NDArray[np.bool_],
     groups: NDArray[np.object_],
-    regularisation: Regularisation,
     fitting: Fitting,
     *,
     folds: int,
@@ -208,7 +191,6 @@ def cross_validate(
         vectors: One matrix a layer, (sentences, dimensions).
         labels: Shape (sentences,), True for positive.
         groups: Shape (sentences,): sentences of one group are in one fold.
-        regularisation: How the probes are regularised.
         fitting: How they are fitted; the folds follow from its seed.
         folds: The number of folds; fewer where a label has fewer groups.
         jobs: Layers at the same time.
@@ -233,7 +215,7 @@ def cross_validate(
 
     def predict(layer: int, matrix: Any) -> tuple[NDArray[np.float64], str]:
         try:
-            return predict_held_out(matrix, labels, cuts, regularisation, fitting.of(f"layer {layer}")), ""
+            return predict_held_out(matrix, labels, cuts, fitting.of(f"layer {layer}")), ""
         except ProbeError as fault:
             return np.full(len(labels), np.nan), str(fault)
 

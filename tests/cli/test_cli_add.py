@@ -60,8 +60,8 @@ def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_e
     assert len(pairs) >= 8
     assert (pairs["good"] != pairs["bad"]).all()
     construction = load_construction("my-own")
-    made = generate_sentences("my-own", construction, load_grammars("my-own", construction), per_label=10, seed=1)
-    assert set(made.sentences["label"]) == {"positive", "negative"}
+    made, _ = generate_sentences("my-own", construction, load_grammars("my-own", construction), per_label=10, seed=1)
+    assert set(made["label"]) == {"positive", "negative"}
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_a_fault_is_told_with_its_file_and_key(tmp_path, old, new, message):
 def test_every_column_of_sentences_beside_the_features_is_reserved(toy_constructions):
     construction = load_construction("toy", toy_constructions)
     grammars = load_grammars("toy", construction, toy_constructions)
-    generated = generate_sentences("toy", construction, grammars, 2, 0).sentences.columns
+    generated = generate_sentences("toy", construction, grammars, 2, 0)[0].columns
     mined = ("id", "text", "url", "start", "end", "tags", "matched", "slots")
     columns = {*generated, *mined} - construction.features.keys()
     assert {column for column in columns if not column.startswith(CLUSTER)} <= RESERVED_FEATURES

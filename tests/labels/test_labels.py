@@ -126,7 +126,7 @@ def test_disputes_are_the_sentences_that_a_conflict_leaves_out_until_each_is_dec
     by_key = {(targets[place], who): label(*targets[place], judgement, who) for place, judgement, who in drawn}
     labels = table_of(*by_key.values())
     in_dispute = disputed(table, labels)
-    assert sum(in_dispute) == apply_labels(table, labels).left_out.get("conflict", 0)
+    assert sum(in_dispute) == apply_labels(table, labels)[1].get("conflict", 0)
     others = labels[labels["who"] != f"Cy{DECIDES}"]
     open_ones = table.loc[disputed(table, others), "id"]
     decided = [label("sentence", one, "positive", f"Dee{DECIDES}") for one in open_ones]

@@ -1,14 +1,10 @@
 """What is asked in words and by likelihood, as stages: made and evaluated side by side, and what is refused."""
 
-import shutil
-
 import pytest
 from stage_work import do_work
-from tiny_lms import save_lm
-from whole_project import change, runs
+from whole_project import runs
 
-from conftest import save_tiny_clm
-from cxprobe.errors import DataError, PromptError
+from cxprobe.errors import PromptError
 from cxprobe.files.tables import read_table
 from cxprobe.project.params import load_params
 from cxprobe.tasks.prompts.evaluate import UNDRAWN
@@ -50,17 +46,3 @@ def test_a_model_for_which_no_question_is_left_is_refused(project, monkeypatch):
     section = params.prompts.model_copy(update={"llms": asked})
     with pytest.raises(PromptError, match=r"prompts\.llms\.mock: no question is left for this model; change its sets"):
         do_work("ask", "prompts", params.model_copy(update={"prompts": section}), "mock")
-
-
-def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(project, monkeypatch):
-    monkeypatch.chdir(project)
-    shutil.rmtree("data/measure_prompts/clm")
-    shutil.rmtree("models/clm")
-    save_lm(project / "models/clm", "gpt2")
-    with pytest.raises(DataError, match=r"of \d+ questions are too long for the model, which takes 64 tokens"):
-        do_work("measure", "prompts", load_params(), "clm")
-    assert not (project / "data/measure_prompts/clm").exists()
-    shutil.rmtree("models/clm")
-    save_tiny_clm(project / "models/clm")
-    change(project, lambda params: params["models"]["clm"].update(dtype="bfloat16"))
-    assert do_work("measure", "prompts", load_params(), "clm").counts["questions"] > 0

@@ -82,8 +82,6 @@ def put(values: dict[str, object]):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"recognition/make/generated/test_per_label": 999}, "per_label: 60 is too few, since"),
-        ({"recognition/make/balanced/train_per_label": 61}, "per_label: 60 is too few, since"),
         ({"recognition/models": {}}, "recognition.models: must not be empty, since constructions is"),
         ({"recognition/models/mini-mlm": {"let-alone": ["mined"]}}, "recognition.models.mini-mlm: recognition.con"),
         ({"prompts/llms": {}, "prompts/models": {}}, "prompts.models and llms: must not be empty"),

@@ -287,7 +287,7 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, na
     # It takes a second to import, and models that are no baselines do without it.
     from sklearn.feature_extraction import DictVectorizer
 
-    from cxprobe.probing import Fitting, Regularisation, cut_folds, predict_held_out
+    from cxprobe.probing import Fitting, cut_folds, predict_held_out
 
     margins = np.zeros(len(pairs))
     kinds = np.array([pair.groups.get("construction", "") for pair in pairs], dtype=object)
@@ -299,8 +299,8 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, na
         if len(set(frames[rows])) > 1 and features.shape[1]:
             both, is_good = vstack([features, -features], format="csr"), np.repeat([True, False], len(rows))
             folds = cut_folds(is_good, np.tile(frames[rows], 2), spec.folds, seed)
-            fitting = Fitting(1000, seed, f"{name}, {kind}")
-            probabilities = predict_held_out(both, is_good, folds, Regularisation(1.0, standardise=False), fitting)
+            fitting = Fitting(1.0, False, 1000, seed, f"{name}, {kind}")
+            probabilities = predict_held_out(both, is_good, folds, fitting)
             # What two opposite orders of a frame teach cancels but for the last digits, which decide nothing.
             margins[rows] = np.round(probabilities[: len(rows)] - 0.5, 6)
     return pd.DataFrame({"id": [pair.id for pair in pairs], "margin": margins})

@@ -113,7 +113,9 @@ def effects_in(lm: CausalLM, train: int = 96, test: int = 48, steps: int = 100) 
     asked = {name: prompt_items(lm, items, 1, name) for name, items in made.items()}
     assert {of.dropped for of in asked.values()} == {0}
     settings = MeasureInterventions(layers=None, steps=steps, draws=5, token_budget=2048)
-    parts = [measure_layer(lm, asked, layer, settings, Fitting(1000, 1, "toy")) for layer in range(1, LAYERS + 1)]
+    parts = [
+        measure_layer(lm, asked, layer, settings, Fitting(1.0, False, 1000, 1, "toy")) for layer in range(1, LAYERS + 1)
+    ]
     return pd.concat(parts)
 
 

@@ -2,12 +2,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cxprobe.results.rates import divided_by, rates_of
+from cxprobe.results.rates import divided_by, rates_of, with_further
 from cxprobe.results.schema import facet_columns
 from cxprobe.stats import estimate_rate
 from cxprobe.tasks.recognition.evaluate import (
     FACETS,
-    rates_of_controls,
     rates_on_folds,
     recognition_responses,
     with_best_layers,
@@ -25,11 +24,11 @@ def product(**columns) -> pd.DataFrame:
     return rows.assign(id="s" + number, cluster_template="t" + number, **RUN)
 
 
-def predictions(kind: str, names: tuple, right: dict | None = None, sentences: int = 10) -> pd.DataFrame:
-    """Make predictions; ``right`` says for how many sentences those of a (feature, name) are right, else for all."""
-    rows = product(feature=FEATURES, **{kind: names}, number=range(sentences))
+def predictions(right: dict, sentences: int = 10) -> pd.DataFrame:
+    """Make predictions; ``right`` says for how many sentences those of a (feature, layer) are right, else for all."""
+    rows = product(feature=FEATURES, layer=range(LAYERS), number=range(sentences))
     number, positive = rows["number"], rows["number"] % 3 > 0
-    hits = [(right or {}).get(key, sentences) for key in zip(rows["feature"], rows[kind], strict=True)]
+    hits = [right.get(key, sentences) for key in zip(rows["feature"], rows["layer"], strict=True)]
     return rows.assign(
         value=number % 2,
         label=np.where(positive, "positive", "negative"),
@@ -37,14 +36,11 @@ def predictions(kind: str, names: tuple, right: dict | None = None, sentences: i
     )
 
 
-def rated(right: dict | None = None, folds: pd.DataFrame | None = None) -> pd.DataFrame:
+def rated(right: dict, folds: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return the rates."""
-    responses = recognition_responses(predictions("layer", tuple(range(LAYERS)), right)).assign(task="recognition")
-    controls = predictions("control", ("words", "majority"))
-    parts = [rates_of(responses, FACETS), rates_of_controls(controls)]
-    parts.append(rates_on_folds(held_out({})[:0] if folds is None else folds))
-    rates = pd.concat(parts, ignore_index=True)
-    return with_best_layers(rates.fillna(dict.fromkeys(facet_columns(rates), "")))
+    responses = recognition_responses(predictions(right)).assign(task="recognition")
+    on_folds = rates_on_folds(held_out({})[:0] if folds is None else folds)
+    return with_best_layers(with_further(rates_of(responses, FACETS), on_folds))
 
 
 def by(rates: pd.DataFrame, *columns: str) -> pd.DataFrame:
@@ -52,7 +48,7 @@ def by(rates: pd.DataFrame, *columns: str) -> pd.DataFrame:
     return divided_by(rates, *columns).set_index([*columns, "measure"]).sort_index()
 
 
-def test_accuracies_stand_by_feature_layer_value_and_control():
+def test_accuracies_stand_by_feature_layer_and_value():
     found = rated({("length", 1): 5, ("distance", 2): 0})
     by_layer = by(found, "feature", "layer")
     assert by_layer.loc[("length", "1", "accuracy"), "value"] == 0.5
@@ -60,10 +56,6 @@ def test_accuracies_stand_by_feature_layer_value_and_control():
     assert by_layer["value"].sum() == 2 * LAYERS - 1.5
     assert (by_layer["n"] == 10).all()
     assert len(by(found, "feature", "feature_value", "layer")) == 2 * 2 * LAYERS
-    controls = found[found["reference"] != ""].set_index(["reference", "feature", "measure"])["value"]
-    assert controls.to_dict() == {
-        (name, feature, "accuracy"): 1.0 for name in ("majority", "words") for feature in ("", *FEATURES)
-    }
 
 
 def test_the_layer_that_decides_is_the_middle_one_and_not_the_best():
@@ -105,7 +97,7 @@ def test_the_best_layer_is_chosen_on_the_training_part_and_judged_on_the_test_pa
 
 def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels():
     folds = held_out({("length", 2, "real"): 9, ("length", 2, "control"): 6, ("distance", 2, "control"): 3})
-    found = rated(folds=folds)
+    found = rated({}, folds)
     real, control = np.repeat([1.0, 0.0], [9, 1]), np.repeat([1.0, 0.0], [6, 4])
     clusters = np.array([[f"t{number}", f"w{number}"] for number in range(10)], dtype=object)
     halved = estimate_rate((1 + real - control) / 2, clusters)
@@ -121,7 +113,7 @@ def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels
 
 
 def test_a_response_has_the_credit_of_its_probe_and_the_answer_that_was_given():
-    probes = predictions("layer", (0,), sentences=3).query("feature == 'length'")
+    probes = predictions({}, sentences=3).query("feature == 'length' and layer == 0")
     items = recognition_responses(probes.assign(probability=[0.1, 0.2, 0.5]))
     assert items["gold"].tolist() == ["negative", "positive", "positive"]
     assert items["value"].tolist() == [1, 0, 0.5]

@@ -70,16 +70,14 @@ def sizes(all_sentences: bool = False, **changes: int) -> Subsets:
 
 
 def draw(table: pd.DataFrame, features: list[str], wanted: Subsets, drawn_for: dict[str, list[str]] | None = None):
-    drawn = drawn_for or {feature: table["id"].tolist() for feature in features}
-    draws = pd.DataFrame([(name, one) for name, ids in drawn.items() for one in ids], columns=["feature", "id"])
-    return draw_subsets(table, draws, features, wanted, 1, "toy, mined")
+    rows, _ = draw_subsets(table, drawn_for or {}, features, wanted, 1, "toy, mined")
+    return rows
 
 
 def test_each_feature_is_filled_from_the_sentences_that_were_drawn_for_it():
     table = sentences(full(range(4), 4)).assign(depth=lambda rows: rows["length"])
     half = [id_ for id_ in table["id"] if int(id_[-1]) < 2]
-    subsets = draw(table, ["length", "depth"], sizes(), {"length": half, "depth": table["id"].tolist()})
-    rows = subsets.rows
+    rows = draw(table, ["length", "depth"], sizes(), {"length": half, "depth": table["id"].tolist()})
     assert set(rows.loc[rows["feature"] == "length", "id"]) <= set(half)
     expected = pd.concat(balance(table, "depth", sizes(), seed=1)[0])["id"].tolist()
     assert rows.loc[rows["feature"] == "depth", "id"].tolist() == expected

@@ -9,9 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from conftest import ROOT
-from cxprobe.errors import DataError
 from cxprobe.models.params import NgramFeatures, Rule, TagNgrams
-from cxprobe.probing import Fitting, Regularisation, predict_held_out
+from cxprobe.probing import Fitting, predict_held_out
 from cxprobe.tasks.recognition.measure import count_features, positions_of
 
 TAGGER = ROOT / "models/tagger/en_ewt_cxprobe"
@@ -41,7 +40,7 @@ def test_ngrams_are_all_runs_of_words_letters_or_tags_those_of_one_letter_includ
         )
         for own in units[spec.kind]
     ]
-    counts = count_features(TEXTS, spec, "toy")
+    counts = count_features(TEXTS, spec)
     assert counts.shape == (len(TEXTS), len(set().union(*expected)))
     found = [Counter(row[row > 0].tolist()) for row in counts.toarray()]  # whatever the columns are called
     assert found == [Counter(map(float, own.values())) for own in expected]
@@ -64,8 +63,8 @@ def test_columns_that_the_training_part_lacks_change_nothing(spec, standardise):
     labels = np.array(["older" in text for text in texts]) ^ (rng.random(120) < 0.2)
     train, test = np.arange(20), np.arange(20, 120)
     texts[60:] = [f"whereas {text}" for text in texts[60:]]
-    counts, how = count_features(texts, spec, "toy"), (Regularisation(1.0, standardise), Fitting(1000, 0, "toy"))
-    found = predict_held_out(counts, labels, [(train, test)], *how)[test]
+    counts, how = count_features(texts, spec), Fitting(1.0, standardise, 1000, 0, "toy")
+    found = predict_held_out(counts, labels, [(train, test)], how)[test]
     seen = counts[train].toarray().any(axis=0)
     if isinstance(spec, NgramFeatures):
         options = {"analyzer": "char"} if spec.kind == "character_ngrams" else {"token_pattern": r"\b\w+\b"}
@@ -79,9 +78,3 @@ def test_columns_that_the_training_part_lacks_change_nothing(spec, standardise):
     oracle = make_pipeline(StandardScaler(), probe) if standardise else probe
     oracle.fit(known.astype(np.float64), labels[train])
     np.testing.assert_allclose(found, oracle.predict_proba(new.astype(np.float64))[:, 1], atol=5e-3)
-
-
-def test_sentences_without_anything_to_count_name_the_model_and_the_source():
-    long = NgramFeatures(kind="word_ngrams", lengths=[5, 6])
-    with pytest.raises(DataError, match=r"long, mined sentences: none of 1 sentences has 5 words in a row.* shorter"):
-        count_features(["only three words"], long, "long, mined sentences")

@@ -40,18 +40,18 @@ def make(name: str, source: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the sentences of one source, by id, and the rows of their balanced subsets."""
     construction = load_construction(name, CONSTRUCTIONS).for_source(source)
     grammars = load_grammars(name, construction, CONSTRUCTIONS, source=source)
-    table, draws, _ = generate_sentences(name, construction, grammars, PER_LABEL, seed=1)
+    table, draws = generate_sentences(name, construction, grammars, PER_LABEL, seed=1)
     sizes = Subsets(train_per_label=PER_LABEL, test_per_label=PER_LABEL, all_sentences=False)
-    drawn = draw_subsets(table, draws, construction.features, sizes, 1, name)
-    assert drawn.dropped.empty
-    return table.set_index("id"), drawn.rows
+    rows, dropped = draw_subsets(table, draws, construction.features, sizes, 1, name)
+    assert dropped.empty
+    return table.set_index("id"), rows
 
 
 def accuracies(sentences: pd.DataFrame, rows: pd.DataFrame, spec) -> dict[str, tuple[float, int]]:
     """Return, for each balanced subset, the accuracy of a logistic regression on its test part, and the part's size."""
     rates = {}
     for name, subset in rows.groupby("feature"):
-        counts = count_features(sentences.loc[subset["id"], "text"].tolist(), spec, "toy")
+        counts = count_features(sentences.loc[subset["id"], "text"].tolist(), spec)
         train, labels = (subset["split"] == "train").to_numpy(), subset["label"].to_numpy()
         model = LogisticRegression(max_iter=2000).fit(counts[train], labels[train])
         rates[name] = (model.score(counts[~train], labels[~train]), int((~train).sum()))

@@ -37,7 +37,7 @@ from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.params import Member
 from cxprobe.models.scoring import load_language_model
-from cxprobe.probing import Fitting, Regularisation, fit_probe
+from cxprobe.probing import Fitting, fit_probe
 from cxprobe.run.progress import progress
 from cxprobe.run.stage import Stage
 from cxprobe.seeding import generator_for
@@ -304,7 +304,7 @@ def find_exchanges(
     for number, region in enumerate(asked.regions):
         sides = [side[:, number].double().numpy() for side in (read.base, read.source)]  # (items, dimensions) each
         vectors, others = (np.concatenate([side[part] for side in sides]) for part in parts)
-        probe = fit_probe(vectors, labels, Regularisation(1.0, False), fitting.of(region))
+        probe = fit_probe(vectors, labels, fitting.of(region))
         right = credits_of_margins(np.where(held_out, 1, -1) * probe.decision_function(others))
         exchanges: dict[str, list[Exchange]] = {
             names.WHOLE: [put_in],
@@ -408,7 +408,8 @@ def measure(stage: Stage[InterventionsStage], member: Member) -> dict[str, float
     def effects_of(layer: int) -> pd.DataFrame:
         table = kept_table(work[layer])
         if table is None:
-            table = measure_layer(model.loaded, asked, layer, settings, Fitting(_MOST_ITERATIONS, seed, model.what))
+            fitting = Fitting(1.0, False, _MOST_ITERATIONS, seed, model.what)
+            table = measure_layer(model.loaded, asked, layer, settings, fitting)
             write_table(table, work[layer], optional=table.columns)
         return table
 

@@ -8,12 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
-from cxprobe.models.causal import CausalLM
 from cxprobe.models.files import answers_in
 from cxprobe.models.language_models import write_model_facts
-from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import baseline_facts, counted_texts, ngram_counter, places_of, words_of
 from cxprobe.models.params import AnswersFile, BaselineSpec, Classifier, Member, NgramFeatures, TagNgrams
@@ -50,28 +47,6 @@ def texts_of_choices(choices: pd.DataFrame) -> dict[str, int]:
             start = len(text) - len(answer.lstrip())
             texts[text] = min(start, texts.get(text, start))
     return texts
-
-
-def check_lengths(model: MaskedLM | CausalLM, choices: pd.DataFrame) -> None:
-    """Refuse questions that are too long for a model.
-
-    Args:
-        model: The model.
-        choices: See `texts_of_choices`; and id, of the question.
-
-    Raises:
-        DataError: A question with one of its answers has too many tokens; the message names the longest.
-    """
-    ids = model.tokenizer((choices["question"] + choices["text"]).tolist(), verbose=False)["input_ids"]
-    lengths = pd.Series(list(map(len, ids)), choices["id"]).groupby(level=0).max()
-    too_long = lengths[lengths > model.max_tokens]
-    if len(too_long):
-        raise DataError(
-            f"{len(too_long)} of {len(lengths)} questions are too long for the model, which takes {model.max_tokens} "
-            f"tokens; the longest has {too_long.max()}: {too_long.idxmax()} (item/prompt/shots/examples/...); show "
-            "fewer examples (prompts.make.continuations.most_shots), take a shorter prompt, or a model with longer "
-            "inputs"
-        )
 
 
 def baseline_answers(spec: BaselineSpec, items: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -173,28 +148,28 @@ def _fit(
     from sklearn.pipeline import make_pipeline
     from sklearn.tree import DecisionTreeClassifier
 
-    from cxprobe.probing import Fitting, Regularisation, fit_probe
+    from cxprobe.probing import Fitting, fit_probe
 
     if golds.nunique() == 1:
         return DummyClassifier().fit(read, golds)
     if counts is None:
         return DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(read, golds)
-    counter, how, fitting = ngram_counter(counts), Regularisation(1.0, standardise=False), Fitting(1000, 0, spec.kind)
-    return make_pipeline(counter, *fit_probe(counter.fit_transform(read), golds.to_numpy(), how, fitting, weights))
+    counter, fitting = ngram_counter(counts), Fitting(1.0, False, 1000, 0, spec.kind)
+    return make_pipeline(counter, *fit_probe(counter.fit_transform(read), golds.to_numpy(), fitting, weights))
 
 
 def _referent(kind: str, text: str, a: str, b: str) -> tuple[float, float, float]:
     """Return pseudo-probabilities of the options; A and B have the same where the rule does not choose between them."""
     in_a, in_b = places_of(text, a), places_of(text, b)
     if kind == "unmentioned_referent":
-        if not in_a and not in_b:
-            return (0.2, 0.2, 0.6)
         is_a, is_b = not in_a, not in_b
-    elif in_a and in_b:
-        is_a = min(in_a) < min(in_b) if kind == "first_referent" else max(in_a) > max(in_b)
-        is_b = not is_a
-    else:
-        is_a, is_b = bool(in_a), bool(in_b)
+        if is_a and is_b:
+            return (0.2, 0.2, 0.6)
+    else:  # what is not named is behind all that is
+        choose, behind = (min, len(text)) if kind == "first_referent" else (max, -1)
+        of_a, of_b = choose(in_a, default=behind), choose(in_b, default=behind)
+        is_a = of_a != of_b and choose(of_a, of_b) == of_a
+        is_b = of_a != of_b and not is_a
     if is_a == is_b:
         return (0.4, 0.4, 0.2)
     return (0.6, 0.2, 0.2) if is_a else (0.2, 0.6, 0.2)
@@ -246,7 +221,6 @@ def measure(stage: Stage[PromptsStage], member: Member) -> Mapping[str, float] |
     answers = section.made("answers", stage.use)[["id", "text"]]
     choices = answers.merge(section.made("choices", stage.use), on="id", validate="many_to_one")
     model = MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
-    check_lengths(model.described, choices)
     how = ScoringConfig([section.score.scheme], section.score.token_budget)
     texts = [texts_of_choices(of_one) for _, of_one in choices.groupby("construction", sort=False)]
     counts = measure_texts(model, distinct_texts(texts), how, to)

@@ -1,4 +1,4 @@
-"""Responses of probes to test sentences; rates of what stands beside them, controls and selectivity; and figures."""
+"""Responses of probes to test sentences; rates of what stands beside them, such as selectivity; and figures."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -33,8 +33,6 @@ TOGETHER = ""  # in a feature's place: all features
 _RUN = KEYS[1:]  # predictions on folds have a column task of their own
 MOST_TRIALS = 20  # of a search in MLflow
 _OF_TRIAL = ("feature", "layer", "C", "standardise")
-_ABSENT = {"low": np.nan, "high": np.nan, "ties": 0, "chance": np.nan}
-_ABSENT |= {"control": np.nan, "control_n": np.nan, "decides": False}
 
 
 def recognition_responses(probes: pd.DataFrame) -> pd.DataFrame:
@@ -63,18 +61,6 @@ def recognition_responses(probes: pd.DataFrame) -> pd.DataFrame:
     return named.drop(columns="id")
 
 
-def rates_of_controls(controls: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates of controls, which need no probe, by reference and feature.
-
-    Args:
-        controls: Of `cxprobe.tasks.recognition.probes.Predictions`, with the columns model, construction and source.
-    """
-    credited = _with_together(_credited(controls))
-    rates = rate_by(credited, "accuracy", [*_RUN, "feature", "control"])
-    named = rates.rename(columns={"accuracy": "value", "control": "reference"})
-    return _rates(named.assign(measure="accuracy", chance=HALF))
-
-
 def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
     """Return the rates on the folds of the training part, by layer, of each feature and of all together.
 
@@ -97,15 +83,19 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
     means = real.groupby(by, sort=False).agg(value=("accuracy", "mean"), n=("id", "size"), known=("known", "mean"))
     control = random.groupby(by, sort=False)["accuracy"].agg(control="mean", control_n="size")
     learnt = means.join(control).reset_index()
-    words = learnt[learnt["layer"] == 0]
-    known = words[[*_RUN, "feature", "n"]].assign(value=words["known"], measure="known")
-    parts = [_by_layer(learnt, "accuracy_on_folds"), _rates(known)]
+    known = learnt[[*_RUN, "feature", "n"]].assign(value=learnt["known"], layer=0)[learnt["layer"] == 0]
+    parts = {"accuracy_on_folds": learnt.drop(columns="known"), "known": known}
     if len(random):
         key = [*by, "id"]
         both = real.merge(random[[*key, "accuracy"]], on=key, suffixes=("", "_random"), validate="one_to_one")
-        differences = difference_by(both, "accuracy", "accuracy_random", by).rename(columns={"difference": "value"})
-        parts.append(_by_layer(differences, "probe_selectivity", decides=True))
-    return pd.concat(parts, ignore_index=True)
+        differences = difference_by(both, "accuracy", "accuracy_random", by)
+        parts["probe_selectivity"] = differences.rename(columns={"difference": "value"})
+    rates = pd.concat([part.assign(measure=measure) for measure, part in parts.items()], ignore_index=True)
+    rates = rates.reindex(columns=[*by, "measure", "value", "low", "high", "n", "control", "control_n"])
+    middle = rates.groupby([*_RUN])["layer"].transform("nunique") // 2
+    decides = (rates["measure"] == "probe_selectivity") & (rates["feature"] == TOGETHER) & (rates["layer"] == middle)
+    layers = rates["layer"].astype(str).where(rates["measure"] != "known", "")
+    return rates.assign(layer=layers, decides=decides, ties=0, chance=np.nan, task="recognition")
 
 
 def with_best_layers(rates: pd.DataFrame) -> pd.DataFrame:
@@ -133,26 +123,6 @@ def with_best_layers(rates: pd.DataFrame) -> pd.DataFrame:
     number = accuracy.assign(measure="layer", value=tested["layer"].astype(float), ties=0)
     number[["low", "high", "chance"]] = np.nan
     return pd.concat([rates, accuracy, number], ignore_index=True)[rates.columns]
-
-
-def _by_layer(rates: pd.DataFrame, measure: str, *, decides: bool = False) -> pd.DataFrame:
-    """Return rates by feature and layer.
-
-    Args:
-        rates: Columns model, construction, source, feature, layer, value, n, and perhaps others.
-        measure: What they measure.
-        decides: Whether that of the middle layer, of all features together, decides.
-    """
-    middle = rates.groupby([*_RUN])["layer"].transform("nunique") // 2
-    is_middle = (rates["feature"] == TOGETHER) & (rates["layer"] == middle)
-    return _rates(rates.assign(layer=rates["layer"].astype(str), measure=measure, decides=is_middle & decides))
-
-
-def _rates(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of rates that no comparison gives; those that are absent are empty."""
-    absent = {name: value for name, value in _ABSENT.items() if name not in rates}
-    facets = rates.columns.intersection(["layer", "feature", "reference"])
-    return rates.assign(**absent, task="recognition")[[*KEYS, "measure", *facets, "value", "n", *_ABSENT]]
 
 
 def _with_together(items: pd.DataFrame) -> pd.DataFrame:
@@ -224,7 +194,7 @@ def search_curves(trials: pd.DataFrame, best: pd.DataFrame, title: str) -> Figur
     """Draw the accuracy over C of the trials of a search, a panel for each feature.
 
     Args:
-        trials: Of `cxprobe.tasks.recognition.probes.tune_subsets`.
+        trials: Of `cxprobe.tasks.recognition.probes.tune_subset`.
         best: The best of each feature and layer.
         title: Of the figure.
     """
@@ -239,7 +209,7 @@ def best_trials(trials: pd.DataFrame) -> list[Trial]:
     """Return the best trials of the middle layer, as many of each feature, as child runs of MLflow.
 
     Args:
-        trials: Of `cxprobe.tasks.recognition.probes.tune_subsets`; those that did not converge are left out.
+        trials: Of `cxprobe.tasks.recognition.probes.tune_subset`; those that did not converge are left out.
     """
     of_middle = trials[(trials["layer"] == trials["layer"].nunique() // 2) & trials["accuracy"].notna()]
     ranked = of_middle.sort_values("accuracy", ascending=False, kind="stable").groupby("feature", sort=False)
@@ -306,12 +276,10 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
         return responses
 
     def rates(self, responses: pd.DataFrame) -> pd.DataFrame:
-        """Return the rates of the probes, of their controls, and on the folds of the training part."""
-        parts = []
-        for slug in responses["model"].unique():
-            for name, further in (("controls", rates_of_controls), ("folds", rates_on_folds)):
-                parts.append(further(pd.concat(self._predictions(self.members[slug], name), ignore_index=True)))
-        return with_further(rates_of(responses, self.facets), pd.concat(parts))
+        """Return the rates of the probes, and of those on the folds of the training part."""
+        models = [self.members[slug] for slug in responses["model"].unique()]
+        folds = pd.concat([table for one in models for table in self._predictions(one, "folds")], ignore_index=True)
+        return with_further(rates_of(responses, self.facets), rates_on_folds(folds))
 
     def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
         """Return rates of which those on the best layer decide."""

@@ -1,8 +1,7 @@
 """The sentences of each source, and their subsets: for each feature one that is balanced, in two parts."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -20,48 +19,48 @@ from cxprobe.labels import read_labels
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.recognition.params import RecognitionStage, Subsets
-from cxprobe.tasks.recognition.sentences import (
-    NOT_FILLED,
-    apply_labels,
-    generate_sentences,
-    load_grammars,
-    split_sequences,
-)
+from cxprobe.tasks.recognition.sentences import apply_labels, generate_sentences, load_grammars, split_sequences
 
 _ROWS = ["feature", "split", "value", "label", "id"]
-NotFilled = tuple[object, ...]
+DROPPED = ["split", "feature", "value", "label", "wanted", "found"]
+"""Columns of a table of values of a feature that have too few sentences of a label."""
+Dropped = tuple[object, ...]
 
 
 def make(stage: Stage[RecognitionStage]) -> Outcome:
     """Make labelled sentences and balanced subsets of every construction and source.
 
-    Writes ``sentences.parquet``, the sentences of the subsets, and ``splits.parquet``, the rows of `DrawnSubsets`; and
-    tables of the sizes of parts, of values that lack sentences, and of why sentences were left out.
+    Writes ``sentences.parquet``, the sentences of the subsets, and ``splits.parquet``, a row a drawn sentence; and
+    tables of the sizes of parts, of values that lack sentences, and of why labelled sentences were left out.
     """
     counts, tables = Counter[str](), defaultdict[str, list[pd.DataFrame]](list)
     for name, source in stage.params.recognition.sources:
         stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
         construction = load_construction(name).for_source(source)
-        sentences, draws, reports = make_sentences(stage, name, source, construction)
+        sentences, draws, left_out = make_sentences(stage, name, source, construction)
         sizes, place = stage.params.recognition.make.subsets_of(source), f"{name}, {source}"
         rows, dropped = draw_subsets(sentences, draws, construction.features, sizes, stage.params.seed, place)
-        left_out = [feature for feature in construction.features if feature not in set(rows["feature"])]
-        if left_out:
-            print(f"{place}: no probe of {', '.join(left_out)}: too few sentences of both labels")
+        unfilled = [feature for feature in construction.features if feature not in set(rows["feature"])]
+        if unfilled:
+            print(f"{place}: no probe of {', '.join(unfilled)}: too few sentences of both labels")
         used, folder = sentences[sentences["id"].isin(rows["id"])], stage.data / name / source
         write_table(used, folder / "sentences.parquet")
         write_table(rows, folder / "splits.parquet")
         counts.update(made=len(sentences), sentences=len(used), rows=len(rows))
-        counts.update(cells_dropped=len(dropped), features_left_out=len(left_out))
-        origin = pd.DataFrame({"construction": [name], "source": [source]})
-        for stem, report in (reports | {"parts": part_sizes(rows), "dropped": dropped}).items():
-            tables[stem].append(origin.merge(report, how="cross"))
+        counts.update(cells_dropped=len(dropped), features_left_out=len(unfilled))
+        parts = rows.groupby(["feature", "split"], as_index=False, sort=False).agg(
+            sentences=("id", "size"), values=("value", "nunique"), least=("value", "min"), greatest=("value", "max")
+        )
+        reasons = pd.DataFrame(left_out.items(), columns=["reason", "number"])
+        for stem, report in {"parts": parts, "dropped": dropped, "left_out": reasons}.items():
+            if len(report):
+                tables[stem].append(report.assign(construction=name, source=source))
     return Outcome(counts=counts, tables={stem: pd.concat(parts) for stem, parts in tables.items()})
 
 
 def make_sentences(
     stage: Stage[RecognitionStage], name: str, source: SentenceSource, construction: Construction
-) -> tuple[pd.DataFrame, pd.DataFrame | None, dict[str, pd.DataFrame]]:
+) -> tuple[pd.DataFrame, Mapping[str, Sequence[str]], Mapping[str, int]]:
     """Generate the sentences of a source, or label and divide mined ones.
 
     Args:
@@ -71,58 +70,50 @@ def make_sentences(
         construction: Its construction.yaml, as `Construction.for_source` returns it for the source.
 
     Returns:
-        The sentences; the draws of features, see `draw_subsets`; and a table that says what is lacking.
+        The sentences; the draws of features, see `draw_subsets`; and how many labelled ones were left out, by reason.
     """
     seed, make, folder = stage.params.seed, stage.params.recognition.make, CONSTRUCTIONS_FOLDER / name
     if source == "mined":
         labels = read_labels(stage.use(folder / "labels.tsv"))
         mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))
-        labelled, how = apply_labels(mined, labels), make.labels
-        sentences = split_sequences(labelled.sentences, how.folds, seed, documents_apart=how.documents_apart)
-        reasons = [*labelled.left_out.items(), ("label of what was not mined", labelled.unused)]
-        return sentences, None, {"left_out": pd.DataFrame(reasons, columns=["reason", "number"])}
+        (labelled, left_out), how = apply_labels(mined, labels), make.labels
+        return split_sequences(labelled, how.folds, seed, documents_apart=how.documents_apart), {}, left_out
     for split in SPLITS:
         stage.use(folder / grammar_file(source, split))
     grammars = load_grammars(name, construction, source=source)
-    sentences, draws, not_filled = generate_sentences(name, construction, grammars, make.per_label, seed)
-    return sentences, draws, {"not_filled": not_filled}
-
-
-class DrawnSubsets(NamedTuple):
-    """The subsets of all features of one source's sentences.
-
-    Attributes:
-        rows: One row a drawn sentence: feature, split, value, label, id.
-        dropped: The columns `NOT_FILLED`: the values that could not be filled for both labels, and for which label.
-    """
-
-    rows: pd.DataFrame
-    dropped: pd.DataFrame
+    return *generate_sentences(name, construction, grammars, make.per_label, seed), {}
 
 
 def draw_subsets(
-    sentences: pd.DataFrame, draws: pd.DataFrame | None, features: Iterable[str], sizes: Subsets, seed: int, place: str
-) -> DrawnSubsets:
+    sentences: pd.DataFrame,
+    draws: Mapping[str, Sequence[str]],
+    features: Iterable[str],
+    sizes: Subsets,
+    seed: int,
+    place: str,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Draw the balanced subset of every feature, and that of all sentences if ``sizes`` asks for it.
 
     A feature of which no value can be filled has no rows.
 
     Args:
         sentences: Columns id, label, split, and one for each feature.
-        draws: Columns feature and id: the sentences that may fill a feature's values; None for all of them.
+        draws: Feature -> the ids of the sentences that may fill its values; {} for all of them.
         features: Names of the features; there may be none if all sentences are drawn.
         sizes: How many sentences are drawn; a part of the section recognition.make.
         seed: The project's seed.
         place: Construction and source, for messages.
 
+    Returns:
+        One row a drawn sentence: feature, split, value, label, id. And the columns `DROPPED`: the values that could not
+        be filled for both labels, and for which label.
+
     Raises:
         DataError: Nothing can be drawn.
     """
-    drawn, dropped = list[pd.DataFrame](), list[NotFilled]()
+    drawn, dropped = list[pd.DataFrame](), list[Dropped]()
     for feature in features:
-        pool = sentences
-        if draws is not None:
-            pool = sentences[sentences["id"].isin(draws.loc[draws["feature"] == feature, "id"])]
+        pool = sentences[sentences["id"].isin(draws[feature])] if draws else sentences
         groups, not_filled = balance(pool, feature, sizes, seed)
         drawn += groups
         dropped += not_filled
@@ -134,13 +125,12 @@ def draw_subsets(
             f"and {sizes.train_per_label} in the lowest quarter of the training part; lower the numbers in "
             "recognition.make, set its all_sentences: true, or add sentences"
         )
-    rows = pd.concat(drawn, ignore_index=True)[_ROWS]
-    return DrawnSubsets(rows, pd.DataFrame(dropped, columns=NOT_FILLED))
+    return pd.concat(drawn, ignore_index=True)[_ROWS], pd.DataFrame(dropped, columns=DROPPED)
 
 
 def balance(
     sentences: pd.DataFrame, feature: str, sizes: Subsets, seed: int
-) -> tuple[list[pd.DataFrame], list[NotFilled]]:
+) -> tuple[list[pd.DataFrame], list[Dropped]]:
     """Draw the balanced subset of one feature.
 
     D_f is the union over the values v of f and over both labels of S(D, v, label, n*), where S draws n* of D's
@@ -159,7 +149,7 @@ def balance(
 
     Returns:
         The sentences of each part, value and label, none if no value can be filled in the test part or in the lowest
-        quarter of the training part; and the values that could not be filled, a row of `NOT_FILLED` each.
+        quarter of the training part; and the values that could not be filled, a row of `DROPPED` each.
 
     Source:
         Weissweiler et al. 2022, §3 (sampling).
@@ -206,11 +196,11 @@ def _draw(part: pd.DataFrame, split: Split, wanted: int, by: list[str], seed: in
     return [rows.sample(wanted, random_state=generator_for(seed, *ids, split, *group)) for group, rows in groups]
 
 
-def _keep_filled(pool: pd.DataFrame, feature: str, split: Split, wanted: int) -> tuple[pd.DataFrame, list[NotFilled]]:
+def _keep_filled(pool: pd.DataFrame, feature: str, split: Split, wanted: int) -> tuple[pd.DataFrame, list[Dropped]]:
     """Return a part's sentences of the values that have ``wanted`` of both labels, and the other values."""
     part = pool[pool["split"] == split]
     counts = pd.crosstab(part["value"], part["label"]).reindex(columns=list(LABELS), fill_value=0)
-    dropped: list[NotFilled] = [
+    dropped: list[Dropped] = [
         (split, feature, value, label, wanted, number)
         for value, by_label in counts.to_dict("index").items()
         for label, number in by_label.items()
@@ -218,17 +208,3 @@ def _keep_filled(pool: pd.DataFrame, feature: str, split: Split, wanted: int) ->
     ]
     enough = counts.index[(counts >= wanted).all(axis=1)]
     return part[part["value"].isin(enough)], dropped
-
-
-def part_sizes(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the size and the range of values of each part of each subset.
-
-    Args:
-        rows: Columns feature, split, value, id.
-
-    Returns:
-        Columns feature, split, sentences, values (how many), least, greatest.
-    """
-    return rows.groupby(["feature", "split"], as_index=False, sort=False).agg(
-        sentences=("id", "size"), values=("value", "nunique"), least=("value", "min"), greatest=("value", "max")
-    )

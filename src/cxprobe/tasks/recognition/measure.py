@@ -1,4 +1,4 @@
-"""A model measured for recognition: what probes of its vectors, layer by layer, and their controls predict.
+"""A model measured for recognition: what probes of its vectors predict, layer by layer.
 
 A baseline counts a sentence's words, letters, tags or places, in the place of a model's vectors. The counts are probed
 exactly as the vectors of a model's layer are. The rate of a probe on them shows how far the sentences give the label
@@ -9,25 +9,26 @@ longer than to read the counts, and tags are set once for all members of a set, 
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from cxprobe.errors import DataError
 from cxprobe.files.arrays import Features, read_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA, SCRATCH, project_folder
 from cxprobe.models.language_models import read_model_facts, write_model_facts
 from cxprobe.models.ngrams import EVERY_WORD, baseline_facts, counted_texts, ngram_counter
 from cxprobe.models.params import Member, NgramFeatures, TagNgrams
-from cxprobe.probing import Fitting, Regularisation
+from cxprobe.probing import Fitting
 from cxprobe.run.progress import progress
 from cxprobe.run.stage import Stage
+from cxprobe.seeding import seed_for
 from cxprobe.stats import CLUSTER
-from cxprobe.tasks.recognition.params import Controls, Place, RecognitionStage
-from cxprobe.tasks.recognition.probes import Predictions, recognise, tune_subsets
+from cxprobe.tasks.recognition.params import TEMPLATE, Controls, RecognitionStage
+from cxprobe.tasks.recognition.probes import Predictions, recognise, tune_subset
 
 # Words without much of a meaning of their own, so that their places say nothing about what a sentence is about:
 # articles, quantifiers, words of degree; pronouns; prepositions; conjunctions and adverbs that join; auxiliaries.
@@ -45,41 +46,37 @@ FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 
 def measure(stage: Stage[RecognitionStage], member: Member) -> Counter[str]:
-    """Measure what the probes of every layer's vectors and their controls predict.
+    """Measure what the probes of every layer's vectors predict.
 
     With the section tune of the parameters, the regularisation of every probe is searched on its training part first.
     """
-    params = stage.params
-    places = params.recognition.sources_of(stage.item)
-    made = {f"{name}/{source}": stage.use(DATA / "make_recognition" / name / source) for name, source in places}
     vectors = DATA / "embed_recognition" / stage.item / member.inside
     folder, counts = stage.data / member.inside, Counter[str]()
-    facts = baseline_facts(kind_of(member.spec)) if member.is_baseline else read_model_facts(stage.use(vectors))
+    facts = baseline_facts(member.baseline.kind) if member.is_baseline else read_model_facts(stage.use(vectors))
     write_model_facts(facts, folder)
-    for (name, source), sentences in zip(places, made.values(), strict=True):
-        place = f"{name}/{source}"
+    for name, source in stage.params.recognition.sources_of(stage.item):
+        rows = read_subsets(stage.use(DATA / "make_recognition" / name / source))
         if member.is_baseline:
-            texts = read_table(sentences / "sentences.parquet")["text"].drop_duplicates().tolist()
-            features = Features(texts, (count_features(texts, member.spec, f"{member.slug}, {place}"),))
+            texts = rows["text"].unique().tolist()
+            features = Features(texts, (count_features(texts, member.spec),))
         else:
-            features = read_features(vectors / place)
-        asked = (member.slug, name, source)
-        counts.update(probe_source(params, asked, read_subsets(sentences), features, folder / place))
+            features = read_features(vectors / name / source)
+        counts.update(probe_source(stage.params, (member.slug, name, source), rows, features, folder / name / source))
     return counts
 
 
 def probe_source(
-    params: RecognitionStage, place: Place, rows: pd.DataFrame, features: Features, folder: Path
+    params: RecognitionStage, place: tuple[str, str, str], rows: pd.DataFrame, features: Features, folder: Path
 ) -> dict[str, int]:
-    """Train the probes and the controls of every subset of one model and source, and write their predictions.
+    """Train the probes of every subset of one model and source, and write their predictions.
 
     Args:
         params: The parameters.
-        place: The model, the construction, and the source of its sentences.
+        place: The model, the construction and the source of its sentences.
         rows: The subsets, as `read_subsets` returns them.
         features: The vectors of at least their texts.
         folder: The folder of the tables: those of `Predictions` by their names and, of a search over regularisation,
-            trials (`cxprobe.tasks.recognition.probes.tune_subsets`), tuned, the best trial of each probe, and untuned,
+            trials (`cxprobe.tasks.recognition.probes.tune_subset`), tuned, the best trial of each probe, and untuned,
             the predictions of the test part by the setting of the parameters.
 
     Returns:
@@ -87,28 +84,36 @@ def probe_source(
     """
     section, layers, kept = params.recognition, len(features.vectors), project_folder() / SCRATCH / "probes"
     subsets = {str(feature): subset for feature, subset in rows.groupby("feature", sort=False)}
-    usual = Regularisation(section.probe.C, section.probe.standardise)
-    regularisation, counts = dict.fromkeys(subsets, [usual] * layers), {"probes": len(subsets) * layers}
-    trials = tune_subsets(params, section.tune, place, subsets, features) if section.tune else pd.DataFrame()
-    if len(trials):
+    name, counts = ", ".join(place), {"probes": len(subsets) * layers}
+    usual = Fitting(section.probe.C, section.probe.standardise, section.probe.max_iter, params.seed, name)
+    fittings = {feature: [usual.of(feature)] * layers for feature in subsets}
+    trained = {feature: subset[subset["split"] == "train"] for feature, subset in subsets.items()}
+    tuned = [feature for feature, part in trained.items() if part.groupby("label")[TEMPLATE].nunique().min() > 1]
+    if section.tune and tuned:
+        seed, tables = seed_for(params.seed, "tune_probes", place[1]), list[pd.DataFrame]()
+        with progress(section.tune.trials * layers * len(tuned), "trials", name) as shown:
+            for feature in tuned:
+                fitting = replace(usual.of(feature), seed=seed_for(seed, place[2], feature))
+                more = section.tune, fitting, params.compute.jobs, shown.update
+                tables.append(tune_subset(trained[feature], features, *more).assign(feature=feature))
+        trials = pd.concat(tables, ignore_index=True)
         best = trials.loc[trials.groupby(["feature", "layer"], sort=False)["accuracy"].idxmax()]
-        write_table(trials, folder / "trials.parquet")
+        write_table(trials, folder / "trials.parquet", optional=["accuracy"])
         write_table(best, folder / "tuned.parquet")
         counts |= {"tuned_probes": len(best), "not_converged": int(trials["accuracy"].isna().sum())}
-        for feature, chosen in best.groupby("feature", sort=False):
+        for best_of, chosen in best.groupby("feature", sort=False):
             settings = chosen[["C", "standardise"]].itertuples(index=False, name=None)
-            regularisation[str(feature)] = [Regularisation(*row) for row in settings]
-    name = ", ".join(place)
-    fitting, parts = Fitting(section.probe.max_iter, params.seed, name), list[Predictions]()
+            of_feature = usual.of(str(best_of))
+            fittings[str(best_of)] = [replace(of_feature, C=C, standardise=scaled) for C, scaled in settings]
     alone = section.probe.model_copy(update={"controls": Controls(folds=None, control_task=False)})
-    untuned = list[pd.DataFrame]()
+    parts, untuned = list[Predictions](), list[pd.DataFrame]()
     with progress(counts["probes"], "probes", name, kept=f"predictions are kept in {kept}") as shown:
         for feature, subset in subsets.items():
-            how, of_feature, jobs = regularisation[feature], fitting.of(feature), params.compute.jobs
-            parts.append(recognise(subset, features, how, section.probe, of_feature, jobs, kept, shown.update))
-            if len(trials):
-                usually = recognise(subset, features, [usual] * layers, alone, of_feature, jobs, kept, lambda _: None)
-                untuned.append(usually.probes)
+            how = params.compute.jobs, kept
+            parts.append(recognise(subset, features, fittings[feature], section.probe, *how, shown.update))
+            if section.tune and tuned:
+                usually = [usual.of(feature)] * layers
+                untuned.append(recognise(subset, features, usually, alone, *how, lambda _: None).probes)
     if untuned:
         write_table(pd.concat(untuned, ignore_index=True), folder / "untuned.parquet")
     for stem, of_subsets in zip(Predictions._fields, zip(*parts, strict=True), strict=True):
@@ -126,7 +131,7 @@ def read_subsets(folder: Path) -> pd.DataFrame:
     return read_table(folder / "splits.parquet").merge(sentences, on="id", validate="many_to_one")
 
 
-def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
+def count_features(texts: Sequence[str], spec: object) -> csr_array:
     """Count the features of each sentence that a baseline of recognition reads.
 
     The columns are those of all sentences together, and not of a training part. The probes are as if they were of the
@@ -141,14 +146,12 @@ def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
             punctuation included;
             "tag_ngrams": how often each n-gram of parts of speech does;
             any other ("positions"): `positions_of` each sentence.
-        place: Names the model and the sentences, for messages.
 
     Returns:
         Shape (len(texts), columns), float32, the columns in the order of their names. Character 2- to 6-grams take
         about 5 kB of memory a sentence while they are counted, and 0.25 ms.
 
     Raises:
-        DataError: There is nothing to count in any of the sentences.
         ModelError: There is no such tagger, or it is another one than params say.
     """
     # scikit-learn takes a second to import, and models that are no baselines do without these parts of it.
@@ -156,16 +159,7 @@ def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
 
     if not isinstance(spec, NgramFeatures | TagNgrams):
         return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, texts)))
-    read = counted_texts(spec, texts)
-    try:
-        counts = csr_array(ngram_counter(spec, np.float32).fit_transform(read))
-    except ValueError as error:
-        if "empty vocabulary" not in str(error):
-            raise
-        raise DataError(
-            f"{place}: none of {len(texts)} sentences has {spec.lengths[0]} {spec.kind.removesuffix('_ngrams')}s in a "
-            f"row, so nothing can be counted with the lengths {spec.lengths}; take shorter ones"
-        ) from error
+    counts = csr_array(ngram_counter(spec, np.float32).fit_transform(counted_texts(spec, texts)))
     counts.sort_indices()  # sums of floating-point numbers run in the order of the columns
     return counts
 
@@ -192,12 +186,3 @@ def positions_of(text: str) -> dict[str, float]:
                 counts[f"{word} {position - last[word]} after {word}"] += 1
             last[word] = position
     return {"words": len(words) / 10, "characters": len(text) / 100, **counts}
-
-
-def kind_of(spec: object) -> str:
-    """Return the kind of a baseline in words."""
-    if not isinstance(spec, NgramFeatures | TagNgrams):
-        return "lengths, and places of function words"
-    shortest, longest = spec.lengths
-    lengths = f"{shortest}-grams" if shortest == longest else f"{shortest}- to {longest}-grams"
-    return f"{spec.kind.removesuffix('_ngrams')} {lengths}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, ClassVar
 
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
@@ -13,8 +13,6 @@ from cxprobe.results.params import TaskParams, TaskSection
 from cxprobe.stats import CLUSTER
 
 Folds = Annotated[int, Field(ge=2)]
-Place: TypeAlias = tuple[str, str, str]
-"""A model, a construction, and a source of its sentences."""
 TEMPLATE = f"{CLUSTER}template"
 """The column of the template that a sentence is made from."""
 
@@ -109,12 +107,6 @@ class SearchRange(Closed):
     low: PositiveFloat
     high: PositiveFloat
 
-    @model_validator(mode="after")
-    def _ordered(self) -> "SearchRange":
-        if self.low >= self.high:
-            raise ValueError(f"low ({self.low}) must be below high ({self.high})")
-        return self
-
 
 class Tune(Closed):
     """The search for the best regularisation with Optuna, in the training part only."""
@@ -167,7 +159,7 @@ class RecognitionStage(TaskParams):
     """How sentences are mined from corpora."""
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
-        """Yield constructions that are not mined, and subsets that need more sentences than grammars generate."""
+        """Yield constructions that are not mined, or that a model is asked about alone."""
         yield from super().faults_between(constructions)
         section, mined = self.recognition, self.mining.constructions
         from_corpora = [name for name, source in section.sources if source == "mined"]
@@ -176,11 +168,3 @@ class RecognitionStage(TaskParams):
         for model in section.models:
             named = [" ".join(asked) for asked in section.sources_of(model)]
             yield from named_elsewhere(f"recognition.models.{model}", named, "recognition.constructions", every)
-        for source in sorted({source for _, source in section.sources if source != "mined"}):
-            subsets = section.make.subsets_of(source)
-            needed = max(subsets.train_per_label, subsets.test_per_label)
-            if section.make.per_label < needed:
-                yield (
-                    f"recognition.make.per_label: {section.make.per_label} is too few, since recognition.make.{source} "
-                    f"draws {needed} sentences per value and label; raise the first or lower the second"
-                )

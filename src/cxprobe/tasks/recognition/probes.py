@@ -1,14 +1,14 @@
 """Probes of a model's vectors on balanced subsets, the controls of their rates, and the search over regularisation.
 
-Controls are the share of the labels, and random labels of words (Hewitt & Liang 2019). The predictions of a subset are
-kept, and read again as long as its sentences, their vectors and the settings are the same: a run that was killed goes
-on, and a changed sentence costs the probes of its subsets alone.
+The control is random labels of words (Hewitt & Liang 2019). The predictions of a subset are kept, and read again as
+long as its sentences, their vectors and the settings are the same: a run that was killed goes on, and a changed
+sentence costs the probes of its subsets alone.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe.constructions import LABELS
+from cxprobe.constructions import LABELS, SPLITS
 from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
 from cxprobe.files.code import computing_code
@@ -24,16 +24,14 @@ from cxprobe.files.tables import kept_table, write_table
 from cxprobe.probing import (
     Fitting,
     Progress,
-    Regularisation,
     cut_folds,
     for_each_layer,
     kept_folder,
     predict_held_out,
 )
-from cxprobe.run.progress import progress
 from cxprobe.seeding import generator_for, seed_for
 from cxprobe.stats import credit
-from cxprobe.tasks.recognition.params import TEMPLATE, Place, Probe, RecognitionStage, Tune
+from cxprobe.tasks.recognition.params import TEMPLATE, Probe, Tune
 
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -43,35 +41,32 @@ class Predictions(NamedTuple):
 
     Attributes:
         probes: One row a test sentence and layer: the test part's columns, layer, probability.
-        controls: One row a test sentence and control: the test part's columns, control, probability.
         folds: One row a sentence of the training part, task and layer: the part's columns; task ("real" or "control",
             whose labels stand in label); cluster_word, the type that a control label belongs to; known, whether the
             other folds have this word; fold; layer, probability. No rows if no folds are asked for or can be made.
     """
 
     probes: pd.DataFrame
-    controls: pd.DataFrame
     folds: pd.DataFrame
 
 
 def recognise(
     subset: pd.DataFrame,
     features: Features,
-    regularisation: Sequence[Regularisation],
+    fittings: Sequence[Fitting],
     settings: Probe,
-    fitting: Fitting,
     jobs: int,
     kept: Path,
     progress: Progress,
 ) -> Predictions:
-    """Train the probes and the controls on a subset's training part and predict the labels of its test part.
+    """Train the probes on a subset's training part, and predict its test part and, in folds, the training part itself.
 
     Args:
         subset: The rows of one feature, of those that `cxprobe.tasks.recognition.measure.read_subsets` returns.
         features: The vectors of at least its texts; the ids are the texts.
-        regularisation: One for each layer; the controls have that of their layer.
+        fittings: How the probe of each layer is fitted; the seeds of the folds and of the random labels follow from
+            their seed and the feature.
         settings: What is computed beside the probes.
-        fitting: How the probes are fitted; the seeds of the controls follow from its seed and the feature.
         jobs: Layers at the same time.
         kept: The folder in which predictions are kept for later runs.
         progress: Called with the number of finished layers, those of an earlier run included.
@@ -79,7 +74,7 @@ def recognise(
     Raises:
         ProbeError: A probe did not converge.
     """
-    decisive = (list(map(astuple, regularisation)), settings.model_dump(), fitting.seed)
+    decisive = [replace(fitting, place="") for fitting in fittings], settings.model_dump()
     rows = features.rows_of(subset["text"])
     folder = kept_folder(kept, subset, features.vectors, rows, computing_code(__name__), *decisive)
     paths = [folder / f"{name}.table" for name in Predictions._fields]
@@ -87,12 +82,11 @@ def recognise(
     if len(known) == len(paths):
         progress(len(features.vectors))
         return Predictions(*known)
-    train, test = (subset[subset["split"] == split] for split in ("train", "test"))
     is_positive = (subset["label"] == "positive").to_numpy(bool)
-    trained, tested = (np.flatnonzero(subset["split"] == split) for split in ("train", "test"))
-    labels = is_positive[trained]
+    trained, tested = (np.flatnonzero(subset["split"] == split) for split in SPLITS)
+    train, test, labels = subset.iloc[trained], subset.iloc[tested], is_positive[trained]
     # Folds and control labels are the same on all layers.
-    seed, words = seed_for(fitting.seed, *train["feature"].unique()), last_words(train["text"])
+    seed, words = seed_for(fittings[0].seed, *train["feature"].unique()), last_words(train["text"])
     controls, templates = settings.controls, train[TEMPLATE].to_numpy(object)
     cuts = cut_folds(labels, templates, controls.folds, seed) if controls.folds else []
     tasks = {"real": labels} | ({"control": control_labels(words, seed)} if controls.control_task else {})
@@ -100,12 +94,11 @@ def recognise(
 
     def predict(layer: int, matrix: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
         """Return what is predicted of the test part, and of held-out sentences by task."""
-        how, of_layer = regularisation[layer], fitting.of(f"layer {layer}")
-        vectors = matrix[rows]  # (n, dimensions)
-        of_test = predict_held_out(vectors, is_positive, [(trained, tested)], how, of_layer)[tested]
+        vectors, of_layer = matrix[rows], fittings[layer].of(f"layer {layer}")  # (n, dimensions)
+        of_test = predict_held_out(vectors, is_positive, [(trained, tested)], of_layer)[tested]
         by_task = {}
         for task, targets in tasks.items():
-            predicted = predict_held_out(vectors[trained], targets, cuts, how, of_layer.of(f"{task} labels"))
+            predicted = predict_held_out(vectors[trained], targets, cuts, of_layer.of(f"{task} labels"))
             by_task[task] = predicted[order]
         return of_test, by_task
 
@@ -122,11 +115,7 @@ def recognise(
         for task, probabilities in by_task.items():
             named = np.where(tasks[task], *LABELS)[order]
             folds.append(held_out.assign(task=task, label=named, layer=layer, probability=probabilities))
-    predictions = Predictions(
-        pd.concat(probes, ignore_index=True),
-        test.assign(control="majority", probability=labels.mean()),
-        pd.concat(folds, ignore_index=True),
-    )
+    predictions = Predictions(pd.concat(probes, ignore_index=True), pd.concat(folds, ignore_index=True))
     for table, path in zip(predictions, paths, strict=True):
         write_table(table, path, optional=table.columns)
     return predictions
@@ -167,30 +156,6 @@ def control_labels(words: NDArray[np.object_], seed: int) -> NDArray[np.bool_]:
     return np.array([label_of[word] for word in words], dtype=bool)
 
 
-def tune_subsets(
-    params: RecognitionStage, settings: Tune, place: Place, subsets: Mapping[str, pd.DataFrame], features: Features
-) -> pd.DataFrame:
-    """Return the trials of each subset (`tune_subset`, with the column feature) whose labels have two templates each.
-
-    Args:
-        params: The parameters.
-        settings: The section tune of them.
-        place: The model, the construction, and the source of its sentences.
-        subsets: Feature -> its rows, of those that `cxprobe.tasks.recognition.measure.read_subsets` returns.
-        features: The vectors of at least their texts.
-    """
-    parts = {feature: subset[subset["split"] == "train"] for feature, subset in subsets.items()}
-    parts = {feature: train for feature, train in parts.items() if train.groupby("label")[TEMPLATE].nunique().min() > 1}
-    name, seed, tables = ", ".join(place), seed_for(params.seed, "tune_probes", place[1]), [pd.DataFrame()]
-    with progress(settings.trials * len(features.vectors) * len(parts), "trials", name) as shown:
-        for feature, train in parts.items():
-            of_part = seed_for(seed, place[2], feature)
-            fitting = Fitting(params.recognition.probe.max_iter, of_part, f"{name}, {feature}")
-            trials = tune_subset(train, features, settings, fitting, params.compute.jobs, shown.update)
-            tables.append(trials.assign(feature=feature))
-    return pd.concat(tables, ignore_index=True)
-
-
 def tune_subset(
     train: pd.DataFrame, features: Features, settings: Tune, fitting: Fitting, jobs: int, progress: Progress
 ) -> pd.DataFrame:
@@ -199,11 +164,12 @@ def tune_subset(
     Layers are searched in parallel, and each has a seed of its own: the result does not depend on the number of jobs.
 
     Args:
-        train: The training part of a feature, of what `cxprobe.tasks.recognition.measure.read_subsets` returns.
+        train: The training part of a feature, of what `cxprobe.tasks.recognition.measure.read_subsets` returns, with at
+            least two templates of each label.
         features: The vectors of at least its texts; the ids are the texts.
         settings: The space, the trials and the folds; sentences of one template stay in one fold, and there are fewer
             folds where a label has fewer templates.
-        fitting: How the probes are fitted; its seed is that of this subset's search.
+        fitting: How the probes are fitted but for their regularisation; its seed is that of this subset's search.
         jobs: Layers at the same time.
         progress: Called with the number of finished trials.
 
@@ -225,11 +191,10 @@ def tune_subset(
         held_out = np.concatenate([held for _, held in cuts])
 
         def accuracy(trial: Any) -> float:
-            how = Regularisation(
-                trial.suggest_float("C", settings.C.low, settings.C.high, log=True),
-                trial.suggest_categorical("standardise", settings.standardise),
-            )
-            predicted = predict_held_out(vectors, labels, cuts, how, of_layer)
+            strength = trial.suggest_float("C", settings.C.low, settings.C.high, log=True)
+            standardise = trial.suggest_categorical("standardise", settings.standardise)
+            how = replace(of_layer, C=strength, standardise=standardise)
+            predicted = predict_held_out(vectors, labels, cuts, how)
             return float(credit(predicted[held_out], labels[held_out]).mean())
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)  # a setting that does not converge is counted, not logged

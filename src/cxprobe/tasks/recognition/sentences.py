@@ -33,14 +33,11 @@ from cxprobe.labels import judgements
 from cxprobe.seeding import generator_for, seed_for, text_id
 from cxprobe.stats import CLUSTER
 
-NOT_FILLED = ["split", "feature", "value", "label", "wanted", "found"]
-"""Columns of a table of values of a feature that cannot give as many sentences of a label as were asked for."""
 # The most draws for each sentence that a cell needs: a cell may have fewer distinct sentences than it needs.
 DRAWS_PER_SENTENCE = 50
 
 # The host of a web page, or the package of the embedded corpus with its version.
 _SOURCE = re.compile(r"^(?:[a-z][a-z0-9+.-]*://|(?=[^/?#]+==))([^/?#]+)", re.I)
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
@@ -52,12 +49,8 @@ def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
 
     Raises:
         ConstructionError: The file is absent, is no UTF-8 text or does not parse, a non-terminal has no rule, or a
-            required one is missing. The message says which file, line and symbol.
+            required one is missing. The message says which file and symbol.
     """
-    if not path.exists():
-        raise ConstructionError(
-            f"{path} does not exist; construction.yaml describes this grammar, so write it, or take that section out"
-        )
     text = read_text(path, ConstructionError)
     try:
         grammar = CFG.fromstring(text)
@@ -67,8 +60,7 @@ def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
     symbols = [symbol for production in grammar.productions() for symbol in production.rhs()]
     used = {str(symbol) for symbol in symbols if isinstance(symbol, Nonterminal)}
     faults = [
-        f"{path}, line {_first_line(path, symbol)}: {symbol} is used and has no rule; add one, or quote it if it "
-        "is a word"
+        f"{path}: {symbol} is used and has no rule; add one, or quote it if it is a word"
         for symbol in sorted(used - defined)
     ]
     faults += [
@@ -94,35 +86,6 @@ def content_words(grammar: CFG, categories: Collection[str]) -> dict[str, str]:
                     elif part not in below:
                         below.append(part)
     return words
-
-
-def check_lexical_halves(train: Path, test: Path, categories: Collection[str]) -> None:
-    """Refuse two grammars that share a content word, since a probe could then recognise the word.
-
-    Raises:
-        ConstructionError: A word is in a content category of both; the message names both lines.
-    """
-    halves = {path: content_words(read_grammar(path, categories), categories) for path in (train, test)}
-    faults = [
-        f"{test}, line {_first_line(test, word, quoted=True)}: '{word}' ({halves[test][word]}) is also in {train}, "
-        f"line {_first_line(train, word, quoted=True)} ({halves[train][word]}); the halves must share no content word"
-        for word in sorted(halves[train].keys() & halves[test].keys())
-    ]
-    if faults:
-        raise ConstructionError("\n".join(faults))
-
-
-def _first_line(path: Path, part: str, *, quoted: bool = False) -> int:
-    """Return the number of the first rule that uses a word between quotes, or a symbol outside of them.
-
-    Where NLTK reads quotes otherwise than they are meant, it is that of the first line in which the part stands.
-    """
-    lines = [line.lower() for line in read_text(path, ConstructionError).splitlines()]
-    pattern = re.compile(rf"(?<![\w-]){re.escape(part.lower())}(?![\w-])")
-    rules = ["" if line.lstrip().startswith("#") else line.rpartition("->")[2] for line in lines]
-    uses = [" ".join(_QUOTED.findall(rule)) if quoted else _QUOTED.sub(" ", rule) for rule in rules]
-    numbers = [number for number, text in enumerate(uses, 1) if pattern.search(text)]
-    return [*numbers, *(number for number, line in enumerate(lines, 1) if part.lower() in line), 1][0]
 
 
 class Shape(NamedTuple):
@@ -252,22 +215,6 @@ class ShapeSampler:
                 yield _Part(symbols[:-1], start), _Part(symbols[-1:], end)
 
 
-class Generated(NamedTuple):
-    """What was drawn from a construction's grammars.
-
-    Attributes:
-        sentences: Every sentence once: id (from its split and text, so the same in every run), text, label, split, the
-            features (in words; positions count from 0), and the clusters: cluster_template, the sentence with the
-            category of each content word in its place, and cluster_<category>, its first word of the category.
-        draws: feature, id: the sentences that were drawn for a feature's values; a sentence may have several features.
-        not_filled: The columns `NOT_FILLED`: the values that lack sentences of a label.
-    """
-
-    sentences: pd.DataFrame
-    draws: pd.DataFrame
-    not_filled: pd.DataFrame
-
-
 def load_grammars(
     name: str, construction: Construction, folder: Path = CONSTRUCTIONS_FOLDER, *, source: GrammarSource = "generated"
 ) -> Mapping[Split, CFG]:
@@ -280,14 +227,29 @@ def load_grammars(
         source: "generated" for the first pair, "balanced" for the second.
 
     Raises:
-        ConstructionError: See `read_grammar` and `check_lexical_halves`; or a grammar is recursive, or has sentences
-            with a wrong number of markers.
+        ConstructionError: See `read_grammar`; or the two halves share a content word, which a probe could recognise; or
+            a grammar is recursive, or has sentences with a wrong number of markers.
     """
     paths: dict[Split, Path] = {split: folder / name / grammar_file(source, split) for split in SPLITS}
     content = construction.rules().content
     required = [*construction.rules().start.values(), *content]
-    grammars = {split: read_grammar(path, required) for split, path in paths.items()}
-    check_lexical_halves(paths["train"], paths["test"], content)
+    grammars, faults = dict[Split, CFG](), list[str]()
+    for split, path in paths.items():
+        try:
+            grammars[split] = read_grammar(path, required)
+        except ConstructionError as fault:
+            faults.append(str(fault))
+    if faults:
+        raise ConstructionError("\n".join(faults))
+    train, test = (content_words(grammars[split], content) for split in SPLITS)
+    if shared := sorted(train.keys() & test.keys()):
+        raise ConstructionError(
+            "\n".join(
+                f"{paths['test']}: '{word}' ({test[word]}) is also in {paths['train']} ({train[word]}); the halves "
+                "must share no content word"
+                for word in shared
+            )
+        )
     for split, grammar in grammars.items():
         try:
             _shapes(construction, ShapeSampler(grammar, construction.rules()), split)
@@ -298,7 +260,7 @@ def load_grammars(
 
 def generate_sentences(
     name: str, construction: Construction, grammars: Mapping[Split, CFG], per_label: int, seed: int
-) -> Generated:
+) -> tuple[pd.DataFrame, dict[str, list[str]]]:
     """Draw ``per_label`` distinct sentences for each cell: a value of a feature, a label and a lexical half.
 
     Within a cell, sentences follow the distribution of the grammar, given the value. Over all cells they do not, since
@@ -312,14 +274,19 @@ def generate_sentences(
         per_label: Sentences per cell.
         seed: The project's seed.
 
+    Returns:
+        Every sentence once: id (from its split and text, so the same in every run), text, label, split, the features
+        (in words; positions count from 0), and the clusters: cluster_template, the sentence with the category of each
+        content word in its place, and cluster_<category>, its first word of the category. And each feature -> the ids
+        of the sentences that were drawn for its values; a cell that has fewer than ``per_label`` gives all of them.
+
     Raises:
         ConstructionError: A text can be derived with both labels.
 
     Source:
         Weissweiler et al. 2022, §3 (synthetic data). The paper does not say how it filled the rare values.
     """
-    rules, not_filled = construction.rules(), list[tuple[object, ...]]()
-    pool: dict[str, dict[str, Any]] = {}
+    rules, pool = construction.rules(), dict[str, dict[str, Any]]()
     draws: dict[str, list[str]] = {feature: [] for feature in construction.features or (ALL_SENTENCES,)}
     for split in SPLITS:
         sampler = ShapeSampler(grammars[split], rules)
@@ -342,13 +309,7 @@ def generate_sentences(
                         "sentence has one label, so change the rules of one"
                     )
             draws[feature] += drawn
-            if len(drawn) < per_label:
-                not_filled.append((split, feature, value, label, per_label, len(drawn)))
-    return Generated(
-        pd.DataFrame(pool.values()),
-        pd.Series(draws, name="id").rename_axis("feature").explode().dropna().reset_index(),
-        pd.DataFrame(not_filled, columns=NOT_FILLED),
-    )
+    return pd.DataFrame(pool.values()), draws
 
 
 def _shapes(construction: Construction, sampler: ShapeSampler, split: Split) -> dict[LabelName, dict[Shape, float]]:
@@ -394,21 +355,7 @@ def _sentence(
     }
 
 
-class Labelled(NamedTuple):
-    """Mined sentences with their labels.
-
-    Attributes:
-        sentences: The mined sentences that have one label, with the column label.
-        left_out: Reason ("not labelled", "unclear", "conflict") -> the number of sentences without a label.
-        unused: The number of labels of sequences or sentences that the corpus does not have.
-    """
-
-    sentences: pd.DataFrame
-    left_out: Mapping[str, int]
-    unused: int
-
-
-def apply_labels(sentences: pd.DataFrame, labels: pd.DataFrame) -> Labelled:
+def apply_labels(sentences: pd.DataFrame, labels: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     """Give each sentence its label, see `cxprobe.labels.judgements`.
 
     A sentence that is called differently, or unclear by somebody, gets no label: there is no majority vote.
@@ -416,6 +363,10 @@ def apply_labels(sentences: pd.DataFrame, labels: pd.DataFrame) -> Labelled:
     Args:
         sentences: Columns id and tags, and any others.
         labels: The labels of all, with the columns of `cxprobe.labels.Label`.
+
+    Returns:
+        The sentences that have one label, with the column label; and the numbers of others by reason ("not labelled",
+        "unclear", "conflict"), and of labels that no sentence has.
     """
     outcomes = []
     for said in judgements(sentences, labels):
@@ -424,11 +375,11 @@ def apply_labels(sentences: pd.DataFrame, labels: pd.DataFrame) -> Labelled:
     table = sentences.assign(label=outcomes)
     kept = table["label"].isin(LABELS)
     known = {("sentence", id_) for id_ in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
-    return Labelled(
-        table[kept].reset_index(drop=True),
-        {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()},
-        sum(target not in known for target in zip(labels["kind"], labels["target"], strict=True)),
+    left_out = {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()}
+    left_out["label of what was not mined"] = sum(
+        target not in known for target in zip(labels["kind"], labels["target"], strict=True)
     )
+    return table[kept].reset_index(drop=True), left_out
 
 
 def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_apart: bool) -> pd.DataFrame:
@@ -467,16 +418,14 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
         links = coo_array((np.ones(len(ordered)), (sequence, document)), shape=(nodes.max() + 1,) * 2)
         together = pd.Series(connected_components(links, directed=False)[1][sequence])
     numbers = {label: int(together[ordered["label"] == label].nunique()) for label in LABELS}
-    short = {label: n for label, n in numbers.items() if n < folds}
     in_test = np.zeros(len(ordered), bool)
-    if not short:
+    if min(numbers.values()) >= folds:
         divided = StratifiedGroupKFold(folds, shuffle=True, random_state=seed_for(seed, "split_sequences"))
         _, test = next(divided.split(ordered, ordered["label"], together))
         in_test[test] = True
-        # Groups that have both labels can leave a part without one of them.
-        short = {label: n for label, n in numbers.items() if in_test[ordered["label"] == label].mean() in (0, 1)}
-    if short:
-        counts = ", ".join(f"{n} {label}" for label, n in short.items())
+    # Groups that have both labels can leave a part without one of them.
+    if (pd.crosstab(ordered["label"], in_test) > 0).to_numpy().sum() < len(LABELS) * len(SPLITS):
+        counts = ", ".join(f"{n} {label}" for label, n in numbers.items())
         raise DataError(
             f"labelled sequences{' that share no document' * documents_apart}: {counts}; with "
             f"recognition.make.labels.folds = {folds} each label needs at least {folds}: label more (`cxprobe label`), "

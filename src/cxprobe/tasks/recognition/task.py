@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cxprobe.constructions import SPLITS
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
-    GrammarSource,
-    grammar_file,
     load_construction,
 )
 from cxprobe.files.tables import read_made_table
@@ -42,45 +39,29 @@ class RecognitionTask(Task):
     )
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
-        """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""
-        from cxprobe.tasks.recognition.sentences import load_grammars, read_grammar
+        """Check the grammars of a construction."""
+        from cxprobe.tasks.recognition.sentences import load_grammars
 
-        construction = FoundFaults().attempt(load_construction, folder.name)
-        if construction is None:  # its faults have been reported
-            return
-        described: dict[GrammarSource, object] = {"generated": construction.grammar, "balanced": construction.balanced}
-        for source in [source for source, rules in described.items() if rules is not None]:
-            of_source = construction.for_source(source)
-            required = [*of_source.rules().start.values(), *of_source.rules().content]
-            files = [folder / grammar_file(source, split) for split in SPLITS]
-            grammars = [faults.attempt(read_grammar, file, required) for file in files]
-            if None not in grammars:
-                faults.attempt(load_grammars, folder.name, of_source, source=source)
+        construction = FoundFaults().attempt(load_construction, folder.name)  # whose own faults have been reported
+        if construction is not None and construction.grammar is not None:
+            faults.attempt(load_grammars, folder.name, construction)
+        if construction is not None and construction.balanced is not None:
+            faults.attempt(load_grammars, folder.name, construction.for_source("balanced"), source="balanced")
 
     def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the sources that params.yaml names against the files of the constructions."""
         if params is None:
             return
         section = params.section(RecognitionParams)
-        files = {"generated": "grammars/train.cfg", "mined": "labels.tsv"}
         for name, sources in section.constructions.items():
-            place = f"params.yaml: recognition.constructions.{name}: "
+            construction = FoundFaults().attempt(load_construction, name)  # whose own faults have been reported
             for source in sources:
-                if source in files:
-                    faults.require("recognition.constructions", name, CONSTRUCTIONS_FOLDER / name / files[source])
-            construction = FoundFaults().attempt(load_construction, name)
-            if construction is None:  # its faults have been reported
-                continue
-            for source in sources:
-                if source == "generated" and construction.grammar is None:
-                    faults.attempt(construction.rules, prefix=place)
-                    continue
-                of_source = faults.attempt(construction.for_source, source, prefix=place)
-                if of_source and not (of_source.features or section.make.subsets_of(source).all_sentences):
-                    faults.lines.append(
-                        f"{place}its construction.yaml has no features, and all_sentences of recognition.make is "
-                        f"false, so {source} has no subset to probe; give features, or set it to true"
-                    )
+                if source == "mined":
+                    faults.require("recognition.constructions", name, CONSTRUCTIONS_FOLDER / name / "labels.tsv")
+                elif construction is not None:
+                    place = f"params.yaml: recognition.constructions.{name}: "
+                    of_source = faults.attempt(construction.for_source, source, prefix=place) or construction
+                    faults.attempt(of_source.rules, prefix=place)
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield what each model reads: every sentence once."""
