@@ -90,7 +90,7 @@ def put(values: dict[str, object]):
         ({"models/bad.slug": MINILM}, "models.bad.slug: 'bad.slug' is not allowed"),
         ({"models/shorter": MINILM}, "the name is taken by models.shorter"),
         ({"pairs/models": {"baselines-scenarios": {}}}, "copier cannot be asked here; pairs asks unigrams"),
-        ({"prompts/make/shots": TWICE}, "shots has 1 of ['challenge', 'templatic'] more"),
+        ({"prompts/make/shots": TWICE}, "shots: 1 of ['challenge', 'templatic']"),
         ({"llms/mini-clm": MOCK, "pairs/llms": {"mini-clm": {}}}, "'mini-clm' is a model in pairs.models too"),
         ({"pairs/llms": {"mock": {}}, "pairs/ask": None}, "pairs.ask: is null, and pairs.llms names models"),
         ({"prompts/evaluate/scores": ["sum"]}, "'pmi' is not in"),

@@ -67,12 +67,10 @@ def stories(*rows) -> pd.DataFrame:
 
 def accuracy(spec, items: pd.DataFrame) -> float:
     """Return the share of items whose right answer is the most probable; k answers that are tied share it."""
-    chosen = probabilities(spec, items)
-    credits = [
-        (own.to_numpy() == own.max())[list(own.index).index(gold)] / (own.to_numpy() == own.max()).sum()
-        for own, gold in ((chosen.loc[id_], gold) for id_, gold in items[["id", "gold"]].to_numpy())
-    ]
-    return float(np.mean(credits))
+    found = probabilities(spec, items).loc[items["id"]]
+    best = found.eq(found.max(axis=1), axis=0).to_numpy()
+    is_gold = items["gold"].to_numpy()[:, None] == found.columns.to_numpy()
+    return float((best & is_gold).sum(axis=1).dot(1 / best.sum(axis=1)) / len(items))
 
 
 def probabilities(spec, items: pd.DataFrame) -> pd.DataFrame:
@@ -149,25 +147,24 @@ def test_referents_are_chosen_by_the_place_where_they_are_named():
 def rate_of_facts_alone(items: ConstructionItems) -> float:
     """Return how often the facts without the construction tell which of the two options is right."""
     table = item_table(render_reasonings(items, "way", seed=1), set())
-    asked = table[table["answerable"]]
-    chosen = probabilities(Rule(kind="facts_only"), table).loc[asked["id"], ["A", "B"]].idxmax(axis=1)
-    return float((chosen.to_numpy() == asked["gold"].to_numpy()).mean())
+    chosen = probabilities(Rule(kind="facts_only"), table)[["A", "B"]].idxmax(axis=1)
+    asked = table[table["answerable"]].set_index("id")["gold"]
+    return float((chosen[asked.index] == asked).mean())
 
 
 def test_the_facts_alone_tell_who_moved_where_the_other_is_said_to_stay_and_only_there():
-    frames = []
-    for number, (name, other) in enumerate(zip(NAMES, reversed(NAMES), strict=True)):
-        verb, stays = VERBS[number % len(VERBS)], f"{{R2}} {VERBS[number % len(VERBS)]} without leaving {number} seats"
-        frame = ReasoningFrame(
+    frames = [
+        ReasoningFrame(
             referents=[{"she": f"{name}a"}, {"he": f"{other}o"}, {"she": "Wen"}, {"he": "Yaw"}],
-            rule=f"{{R1}} {verb} {{R1:their}} way to gate {number}, and {stays}.",
-            beside=f"{stays}.",
+            rule=f"{{R1}} {verb} {{R1:their}} way to gate {number}, and {{R2}} {verb} without leaving {number} seats.",
+            beside=f"{{R2}} {verb} without leaving {number} seats.",
             facts=f"at {number} o'clock, {{R1}} and {{R2}} were both at the door.",
             question="of {R1} and {R2}, who was further from the door?",
             other_facts=f"{{R1}} and {{R2}} had {number} hats.",
             nonce_facts=f"{{R1}} and {{R2}} blicked {number} times.",
         )
-        frames.append(frame)
+        for number, (name, other, verb) in enumerate(zip(NAMES, reversed(NAMES), (*VERBS, *VERBS[:2]), strict=True))
+    ]
     assert rate_of_facts_alone(ConstructionItems(sources=["made up"], reasoning=frames)) > 0.9
     assert rate_of_facts_alone(load_items("way-manner", ROOT / "constructions")) < 0.55
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.pipeline
 
 REPLIES = [None, "", "0", "1", "2", "Answer: 0 or 1"]
 PLAIN = {"shots": 0, "examples": "none", "chain_of_thought": False, "order": "", "test": "", "reading": ""}
-PLAIN |= {"template": "", "answerable": True, "control": False, "prompt": "p", "cluster_wording": ""}
+PLAIN |= {"template": "", "answerable": True, "prompt": "p", "cluster_wording": ""}
 
 
 def rates(evaluated: pd.DataFrame, score: str = "sum") -> pd.DataFrame:
@@ -64,32 +64,17 @@ def test_a_rate_is_that_of_the_replies_there_were():
         assert own.empty or rows.at["accuracy", "chance"] == own["gold"].value_counts().max() / len(own)
 
 
-def evaluated_answers() -> pd.DataFrame:
-    """Return the answers of one model by two scores: two sets of inferences, with 0 and 1 shots, and reasoning."""
-    rows = []
-    for number in range(24):
-        construction, parity, id_ = "ab"[number // 12], number % 2, str(number)
-        row = {"item": id_, "construction": construction, "prompt": "pq"[parity], "gold": "0", "order": ""}
-        row |= {"set": ("templatic", "challenge", "reasoning")[number % 3], "test": ""}
-        row |= {"shots": parity, "examples": "x" if parity else "none", "template": f"t{parity}"}
-        row |= {"reading": ("asserted", "denied")[number // 2 % 2], "cluster_wording": f"{construction} t{parity}"}
-        if number % 3 == 2:
-            row |= {"gold": "A", "shots": 0, "examples": "none", "order": "ABC", "test": "base"}
-            row |= {"template": "", "reading": "", "cluster_wording": id_}
-        row |= {"cluster_premise": str(number // 2), "answerable": True, "chain_of_thought": False}
-        for asked, right in (("sum", number % 4 != 0), ("pmi", number < 6)):
-            answer = row["gold"] if right else {"0": "1", "A": "B"}[row["gold"]]
-            rows.append(row | {"asked": asked, "answer": answer, "credit": float(right)})
-    return pd.DataFrame(rows)
-
-
 def test_the_fewest_examples_decide_and_neither_reasoning_nor_a_control_does():
-    evaluated = evaluated_answers().query("asked == 'sum'")
-    deciding = prompt_responses(evaluated, "sum").query("decides")
+    asked = [("a", "templatic", 0), ("a", "templatic", 1), ("b", "templatic", 1), ("b", "templatic", 3)]
+    asked += [("b", "challenge", 3)]
+    evaluated = pd.DataFrame(asked, columns=["construction", "set", "shots"])
+    evaluated = evaluated.assign(**PLAIN | {"shots": evaluated["shots"]}, asked="sum", answer="0", gold="0", credit=1.0)
+    evaluated = evaluated.assign(item=evaluated.index.astype(str), cluster_premise="p")
+    responses = prompt_responses(evaluated, "sum")
+    deciding = responses[responses["decides"]]
+    assert deciding[["construction", "source", "shots"]].apply(tuple, axis=1).tolist() == [asked[n] for n in (0, 2, 4)]
     assert deciding[["measure", "question"]].drop_duplicates().to_numpy().tolist() == [["accuracy", "meaning"]]
-    fewest = evaluated.groupby(["construction", "set"])["shots"].min()
-    found = deciding.groupby(["construction", "source"])["shots"].agg(set)
-    assert found.tolist() == [{shots} for shots in fewest]
+    assert not prompt_responses(evaluated, "pmi")["decides"].any()
     assert not prompt_responses(evaluated.assign(chain_of_thought=True), "sum")["decides"].any()
     control = prompt_responses(evaluated.assign(set="templatic-control"), "sum")
     assert not control["decides"].any()
@@ -130,12 +115,11 @@ def test_a_model_that_always_gives_the_same_letter_or_option_is_no_better_than_c
     assert found.at["accuracy", "chance"] == pytest.approx(4 / 6)
 
 
-def test_no_constant_answer_knows_which_letter_a_reading_has():
-    readings = rotated(lambda number, order: "A", ["A", "A", "A"])
-    [chance] = rates(readings).query("decides and construction == 'a'")["chance"]
-    assert chance == pytest.approx(1 / 3)
-    [chance] = rates(readings[readings["order"] == "ABC"]).query("decides and construction == 'a'")["chance"]
-    assert chance == 1.0
+@pytest.mark.parametrize(("orders", "chance"), [(["ABC", "BCA", "CAB"], 1 / 3), (["ABC"], 1.0)])
+def test_no_constant_answer_knows_which_letter_a_reading_has(orders, chance):
+    table = rotated(lambda number, order: "A", ["A", "A", "A"])
+    [found] = rates(table[table["order"].isin(orders)]).query("decides and construction == 'a'")["chance"]
+    assert found == pytest.approx(chance)
 
 
 def compared_rates(*control_lows: float) -> pd.DataFrame:
@@ -146,8 +130,7 @@ def compared_rates(*control_lows: float) -> pd.DataFrame:
     table = table.assign(model="m", measure="accuracy", value=table["low"] + 0.1, high=table["low"] + 0.2, n=30)
     compared = table["shots"] == ""
     numbers = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], 0.25)
-    blank = {name: pd.Series(number).reindex([0] * len(table)).to_numpy() for name, number in numbers.items()}
-    table = table.assign(chance=1 / 3, baseline=np.where(compared, "rule", ""), **blank)
+    table = table.assign(chance=1 / 3, baseline=np.where(compared, "rule", ""), **numbers)
     table.loc[~compared, [*numbers]] = np.nan
     return table
 
@@ -187,10 +170,9 @@ def test_every_question_is_evaluated_by_its_own_reply_in_whatever_order_they_cam
     assert evaluated["answer"].tolist() == ["1", "1", "", ""]
     assert evaluated["credit"].tolist() == [1.0, 0.0, 0.0, 0.0]
     assert evaluated["cluster_premise"].tolist() == ["p", "p", "q", "q"]
-    with pytest.raises(DataError, match=r"not those to the questions \(3 replies, 4 questions\); run ask_prompts"):
-        read_replies(QUESTIONS, GIVEN[:3])
-    with pytest.raises(DataError, match="4 replies, 4 questions"):
-        read_replies(QUESTIONS, GIVEN.replace({"id": {"a": "e"}}))
+    for replies in (GIVEN[:3], GIVEN.replace({"id": {"a": "e"}})):
+        with pytest.raises(DataError, match=rf"not those to the questions \({len(replies)} replies, 4 questions\)"):
+            read_replies(QUESTIONS, replies)
 
 
 def test_the_likeliest_answer_wins_and_a_tie_is_shared():
@@ -244,7 +226,7 @@ def items() -> pd.DataFrame:
     rows = [(f"i{n}", "inference", "own", "toy", "", True, gold, f"p{n}", n < 6) for n, gold in enumerate("0120120120")]
     columns = ["id", "kind", "set", "construction", "test", "answerable", "gold", "cluster_premise", "drawn"]
     table = pd.DataFrame(rows, columns=columns)
-    return table.assign(template="", reading="", control=False, cluster_wording=table["id"])
+    return table.assign(template="", reading="", cluster_wording=table["id"])
 
 
 def baseline_answers(chosen: str) -> pd.DataFrame:

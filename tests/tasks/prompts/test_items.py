@@ -1,4 +1,3 @@
-import re
 from collections import Counter
 
 import pytest
@@ -34,31 +33,27 @@ def test_a_template_is_asked_about_each_premise_whose_reading_or_itself_has_a_re
     assert [item.hypothesis for item in rendered if item not in fewer] == ["The king drew them quickly."]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("quick: neutral", "quick: nuetral", "inference.readings.asserted.quick: 'nuetral' is not allowed"),
-        ("    quick: ", "    idle: It rained.\n    quick: ", "no premise has a relation to idle; give it one"),
-        ("quick: neutral", "quik: neutral", "readings.asserted: 'quik' is not in hypotheses; did you mean 'quick'?"),
-        ("gold: {done: neutral}", "gold: {doen: neutral}", "premises[1].gold: 'doen' is not in hypotheses"),
-        ("reading: asserted", "reading: assertd", "premises[0].reading: 'assertd' is not in readings; did you mean"),
-        ("{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "hypotheses.done: 'OJB' is not in slots; did you mean 'OBJ'?"),
-        ("OBJ: {they: the cats}", "OJB: {they: the cats}", "premises[0].slots: 'OJB' is not in slots"),
+# What is changed in a file, and the place and the value of the fault.
+FAULTS = [
+    ("quick: neutral", "quick: nuetral", "inference.readings.asserted.quick: 'nuetral'"),
+    ("quick: neutral", "quik: neutral", "readings.asserted: 'quik' is unknown; did you mean 'quick'?"),
+    ("gold: {done: neutral}", "gold: {doen: neutral}", "premises[1].gold: 'doen'"),
+    ("reading: asserted", "reading: assertd", "premises[0].reading: 'assertd'"),
+    ("{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "premises[0], done: nothing fills the slot 'OJB'"),
+    ("OBJ: {they: the cats}", "OBJ: the cats", "premises[0], done: 'was' of 'the cats' needs the pronoun"),
+    ("{not-done: entailment}", "{undone: entailment}", "challenge[0].gold: 'undone'"),
+    ("{she: Cleo}", "{she: Ann}", "referents must be four different ones"),
+    ('{R2:their} dog."\n    question', '{R5:their} dog."\n    question', "nothing fills the slot 'R5'"),
+    (TOY, "sources: [x]\n", "inference and reasoning are both absent"),
+]
 
-        ("OBJ: {they: the cats}", "OBJ: the cats", "premises[0], done: 'was' of 'the cats' needs the pronoun"),
 
-        ("{not-done: entailment}", "{undone: entailment}", "challenge[0].gold: 'undone' is not in hypotheses"),
-        ("{she: Cleo}", "{she: Ann}", "referents must be four different ones"),
-        ("{R2:their} dog.\"\n    question", "{R5:their} dog.\"\n    question", "nothing fills the slot 'R5'"),
-
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "message"), FAULTS)
 def test_a_fault_is_told_with_its_file_and_place(tmp_path, old, new, message):
     assert old in TOY
     with pytest.raises(ConstructionError) as raised:
         load_text(tmp_path, TOY.replace(old, new))
-    assert str(raised.value).startswith(str(tmp_path / "toy" / "items.yaml"))
-    assert message in str(raised.value)
+    assert all(part in str(raised.value) for part in (str(tmp_path / "toy" / "items.yaml"), message))
 
 
 def test_the_eight_tests_of_a_frame(tmp_path):
@@ -81,11 +76,6 @@ def test_the_eight_tests_of_a_frame(tmp_path):
     assert all(item.answerable == (expected[item.test][1] is not None) for item in rendered)
     assert len({item.id for item in rendered}) == 8
     assert len({item.cluster_premise for item in rendered}) == 1
-
-
-def test_a_construction_has_something_to_ask(tmp_path):
-    with pytest.raises(ConstructionError, match="inference and reasoning are both absent, so there is nothing to ask"):
-        load_text(tmp_path, "sources: [x]\n")
 
 
 def test_a_and_b_are_right_equally_often_in_every_test_of_however_many_frames():
@@ -115,18 +105,6 @@ def answer_of(item):
 FOLDER = ROOT / "constructions"
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/items.yaml"))
 OWN = {name: load_items(name, FOLDER) for name in NAMES}
-INFERENCES = {name: render_inferences(items, name) for name, items in OWN.items()}
-REASONINGS = {name: render_reasonings(items, name, seed=2022) for name, items in OWN.items()}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_words_of_what_is_rendered_agree(name):
-    texts = [text for item in INFERENCES[name] for text in (item.premise, item.hypothesis)]
-    texts += [text for item in REASONINGS[name] for text in (item.text, item.question)]
-    for text in texts:
-        assert not re.search(r"\b(\w+) \1\b| [.,?]|\.\.", text), text
-        assert not re.search(r"\b(?:they|we|you) was\b|\b(?:I|he|she|it) were\b", text, re.IGNORECASE), text
-        assert not re.search(r"\b(?:did not|to) (?!feed\b)\w+ed\b|\bwhile \w+ed\b", text), text
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if OWN[name].inference.challenge])

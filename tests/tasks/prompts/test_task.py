@@ -38,13 +38,12 @@ def test_a_rate_stands_beside_its_control_and_says_how_it_was_asked():
 
 
 @pytest.mark.parametrize(("shots", "examples"), [("0", "none"), ("1", "templatic")])
-def test_a_baseline_is_asked_in_one_setting_and_stands_beside_all(shots, examples):
+def test_a_baseline_is_asked_in_one_setting_and_stands_beside_all_and_rates_by_no_setting_are_on_no_page(
+    shots, examples
+):
     of_rule = {"model": "rule", "verdict": "", "value": 0.6}  # at 0 shots
-    [finding] = of_prompts({"shots": shots, "examples": examples}, of_rule)
-    assert (finding.baseline.name, finding.baseline.rate.value) == ("rule", 0.6)
-
-
-def test_rates_by_what_is_no_setting_are_on_no_page():
     undivided = {"shots": "", "chain_of_thought": "", "examples": ""}
     by_test = undivided | {"chain_of_thought": "False", "answerable": "True", "test": "base"}
-    assert not of_prompts(undivided, by_test, {"prompt": "p"})
+    asked = {"shots": shots, "examples": examples}
+    [finding] = of_prompts(asked, of_rule, undivided, by_test, asked | {"prompt": "p"})
+    assert (finding.baseline.name, finding.baseline.rate.value) == ("rule", 0.6)

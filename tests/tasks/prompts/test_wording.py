@@ -15,10 +15,7 @@ from cxprobe.tasks.prompts.make import Wording, ask_item, continue_item, load_wo
 
 CONTENT = {
     "inference": {
-        "prompts": {
-            "plain": {"text": "Is it so? {no field} here"},
-            "other": {"text": "So is it?"},
-        },
+        "prompts": {"plain": {"text": "Is it so? {no field} here"}, "other": {"text": "So is it?"}},
         "heading": "For example:",
         "example": "{premise} / {hypothesis} = {answer}",
         "item": "{premise} / {hypothesis}",
@@ -26,10 +23,7 @@ CONTENT = {
         "reasoned": "Think, then a digit.",
     },
     "reasoning": {
-        "prompts": {
-            "plain": {"unsure": False, "text": "Choose."},
-            "when": {"unsure": True, "text": "If unsure {unsure}."},
-        },
+        "prompts": {"when": {"text": "If unsure {unsure}."}},
         "item": "{text} {question} A {a} B {b} C {c}",
         "neither": "nobody",
         "direct": "One letter.",
@@ -77,13 +71,6 @@ def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(prompts,
     assert asked == f"If unsure {unsure}.\n\nAnn is old. Who is old? {shown}\n\nOne letter."
 
 
-@pytest.mark.parametrize(("unsure", "text"), [(True, "If unsure, choose C."), (False, "Or choose {unsure}.")])
-def test_only_a_prompt_for_the_unsure_names_a_letter_and_in_braces(prompts, unsure, text):
-    plain = {"unsure": unsure, "text": text}
-    with pytest.raises(PromptError, match=r"prompts\.plain: text: .* must have \{unsure\}"):
-        prompts("reasoning", [(("prompts", "plain"), plain)])
-
-
 def test_prompts_may_say_themselves_how_to_answer_at_once_but_not_after_reasoning(prompts):
     silent = prompts("inference", [(("direct",), "")])
     assert ask_item(ITEM, "other", silent, chain_of_thought=False)[0].endswith("/ A cat was awake.")
@@ -118,22 +105,22 @@ def test_the_options_of_a_multiple_choice_item_are_its_answers_or_are_listed_in_
     assert answers == {"A": " A", "B": " B", "C": " C"}
 
 
-@pytest.mark.parametrize(
-    ("name", "key", "value", "message"),
-    [
-        ("inference.plain", "text", "{premise}", "together must have exactly the fields {hypothesis}, {premise}"),
-        ("inference.plain", "anywhere", "{premise}", "anywhere must have none"),
-        ("inference.plain", "text", "{premise} So {hypothesis} ", "must not be empty or end in a space"),
-        ("inference.plain", "answers", {"neutral": " No."}, "give entailment, neutral, contradiction"),
-        ("inference.plain", "answers", PLAIN["answers"] | {"neutral": "May"}, "must begin with a space"),
-        ("inference.plain", "answers", PLAIN["answers"] | {"neutral": " No."}, "is listed more than once"),
-        ("reasoning.question", "answers", {"A": " {b}", "B": " {a}", "C": " no"}, "answer A may have no field but {a}"),
-        ("reasoning.question", "neither", "Nobody knows.", "exactly the fields {a}, {b}, {c}, {question}, {text}"),
-        ("reasoning.question", "text", "{text} {question} {a} {b}?", "neither is the third option of a text that"),
-    ],
-)
-def test_a_text_that_cannot_be_filled_or_joined_is_refused(prompts, name, key, value, message):
+ANSWERS = PLAIN["answers"]
+# The text, a key of it, its value, and the place of the fault below the text.
+FAULTS = [
+    ("inference.plain", "text", "{premise}", ": text and answers have the fields ['premise']"),
+    ("inference.plain", "anywhere", "{premise}", ".anywhere: "),
+    ("inference.plain", "text", "{premise} So {hypothesis} ", ".text: "),
+    ("inference.plain", "answers", {"neutral": " No."}, ".answers: {'neutral'"),
+    ("inference.plain", "answers", ANSWERS | {"neutral": "May"}, ".answers.neutral: 'May'"),
+    ("reasoning.question", "answers", {"A": " {b}", "B": " {a}", "C": " no"}, ": text has the fields"),
+    ("reasoning.question", "neither", "Nobody knows.", ": text has the fields"),
+    ("reasoning.question", "text", "{text} {question} {a} {b}?", ": text has the fields"),
+]
+
+
+@pytest.mark.parametrize(("name", "key", "value", "place"), FAULTS)
+def test_a_text_that_cannot_be_filled_or_joined_is_refused(prompts, name, key, value, place):
     with pytest.raises(PromptError) as raised:
         prompts("continuations", [(("inference", "plain"), dict(PLAIN)), ((*name.split("."), key), value)])
-    assert f"continuations.yaml: {name}" in str(raised.value)
-    assert message in str(raised.value)
+    assert f"continuations.yaml: {name}{place}" in str(raised.value)

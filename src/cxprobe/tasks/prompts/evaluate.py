@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.files.schema import Closed, read_yaml, validate
+from cxprobe.files.schema import read_yaml
 from cxprobe.files.tables import read_table
 from cxprobe.models.params import AnswersFile, Llm, Member
 from cxprobe.models.replies import read_answer
@@ -284,24 +284,8 @@ def beside_controls(rates: pd.DataFrame, asked: Collection[str]) -> pd.DataFrame
     return pd.concat([beside, rates[~is_setting].assign(passes_control=None, verdict="")]).sort_index()
 
 
-PUBLISHED = Path("published/prompts.yaml")
+PUBLISHED = Path("published/prompts.yaml")  # its comments say what it has
 REASONING = "reasoning"  # the set of the project's own multiple-choice items
-
-
-class PublishedPrompts(Closed):
-    """The file of published accuracies, and the names in it for what this project names differently."""
-
-    source: str
-    """The paper."""
-    accuracies: str
-    """The table: table, set, construction ("all"), shots, examples, chain_of_thought, prompt ("best"), model and
-    accuracy."""
-    sets: dict[str, str]
-    """Our name of a set -> theirs."""
-    examples: dict[str, str]
-    """Our name of a source of examples (of a file: without its ending) -> theirs."""
-    prompts: dict[str, str]
-    """Our name of a prompt, "" for all that are asked -> theirs of one with these contents."""
 
 
 def accuracies_by_setting(rates: pd.DataFrame) -> pd.DataFrame:
@@ -340,18 +324,15 @@ def prompts_beside_published(
         there may be several), this_run, with its 95 % interval, and n. What did not run, and what is not published, is
         an empty text.
 
-    Raises:
-        DataError: One line for every fault of ``published/prompts.yaml``.
-
     Source:
         Scivetti et al. 2025, footnote 6: most rates are those of the best prompts; the paper does not say whether a
         prompt is chosen for a model or for a setting.
     """
-    names = validate(PublishedPrompts, read_yaml(use(PUBLISHED), DataError), PUBLISHED, DataError)
-    theirs = pd.read_csv(use(Path(names.accuracies)), sep="\t", keep_default_na=False)
+    names = read_yaml(use(PUBLISHED), DataError)
+    theirs = pd.read_csv(use(Path(names["accuracies"])), sep="\t", keep_default_na=False)
     theirs = theirs.assign(
         accuracy=(100 * theirs["accuracy"]).map("{:.1f}".format),
-        source=names.source + ", Table " + theirs["table"].astype(str),
+        source=names["source"] + ", Table " + theirs["table"].astype(str),
     )
     served = {one.slug: one.spec.name.lower() for one in members if isinstance(one.spec, Llm)}
     published_name = {slug: known for slug, name in served.items() for known in theirs["model"] if name.endswith(known)}
@@ -360,9 +341,9 @@ def prompts_beside_published(
     sources = [[Path(source).stem for source in examples.split("+")] for examples in ours["examples"]]
     ours = ours.assign(
         items=ours["set"],
-        set=ours["set"].replace(names.sets),
-        examples=["+".join(sorted(names.examples.get(stem, stem) for stem in several)) for several in sources],
-        prompt=ours["prompt"].replace(names.prompts),
+        set=ours["set"].replace(names["sets"]),
+        examples=["+".join(sorted(names["examples"].get(stem, stem) for stem in several)) for several in sources],
+        prompt=ours["prompt"].replace(names["prompts"]),
         model=ours["model"].map(published_name),
         this_run=[cell(*row) for row in ours[["accuracy", "low", "high"]].to_numpy()],
         n=ours["n"].astype(str),

@@ -7,15 +7,15 @@ Source:
     commit b1ddce8b42e8, folder data/QA_constructional_reasoning.
 """
 
-import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
+import pandas as pd
 from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
@@ -24,7 +24,7 @@ from cxprobe.files.reading import check_separator, kind_of, read_text
 from cxprobe.files.schema import Closed, distinct, read_yaml, suggest, validate
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.prompts.params import CONTROL, RELATIONS, Kind, Relation
-from cxprobe.text import Filler, SlotName, Template, Words, filler_words, render, slots_of
+from cxprobe.text import Filler, SlotName, Template, Words, filler_words, render
 
 
 class Item(NamedTuple):
@@ -40,7 +40,6 @@ class Item(NamedTuple):
         set: "templatic", "challenge" (the same surface, another construction) or "reasoning" for the project's own
             items, with "-control" if they are those of a control; for a file from elsewhere, what params.yaml calls it.
         construction: The construction that the item asks about.
-        control: Whether it is of a control of the format.
         kind: "inference" or "reasoning".
         test: One of the tests that are built from a frame; "" for an inference.
         template: The name of the template that the hypothesis was made from, or "" if there is none.
@@ -61,7 +60,6 @@ class Item(NamedTuple):
     id: str
     set: str
     construction: str
-    control: bool
     kind: Kind
     test: str
     template: str
@@ -80,31 +78,20 @@ class Item(NamedTuple):
 
 
 def inference(
-    premise: str,
-    hypothesis: str,
-    relation: Relation,
-    construction: str,
-    of: str,
-    template: str = "",
-    reading: str = "",
-    *,
-    control: bool = False,
+    premise: str, hypothesis: str, relation: Relation, construction: str, of: str, template: str = "", reading: str = ""
 ) -> Item:
     """Return the item about a premise and a hypothesis that are related so; ``of`` is the name of its set."""
     premise_id = f"{construction}-{_digest(premise)}"
     id_ = f"{of}-{premise_id}-{_digest(hypothesis)}"
     about = ("", template, reading, True, str(RELATIONS.index(relation)))
     wording = f"{construction} {template}" if template else id_
-    return Item(id_, of, construction, control, "inference", *about, premise_id, wording, premise, hypothesis)
+    return Item(id_, of, construction, "inference", *about, premise_id, wording, premise, hypothesis)
 
 
-def multiple_choice(
-    frame: str, test: str, construction: str, of: str, gold: str, *texts: str, control: bool = False
-) -> Item:
+def multiple_choice(frame: str, test: str, construction: str, of: str, gold: str, *texts: str) -> Item:
     """Return the item that a test makes of a frame; ``texts`` are text, question, a, b and, if known, facts."""
     id_ = f"{test}-{frame}"
-    about = (test, "", "", gold != "C", gold)
-    return Item(id_, of, construction, control, "reasoning", *about, frame, id_, "", "", *texts)
+    return Item(id_, of, construction, "reasoning", test, "", "", gold != "C", gold, frame, id_, "", "", *texts)
 
 
 ItemKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
@@ -181,12 +168,12 @@ class InferenceItems(Closed):
         return {(part, number): premise for part, of in parts.items() for number, premise in enumerate(of)}
 
     def _faults(self) -> Iterator[str]:
-        named = [(f"hypotheses.{name}", slots_of(text), "slots") for name, text in self.hypotheses.items()]
-        named += [(f"readings.{reading}", [*golds], "hypotheses") for reading, golds in self.readings.items()]
+        named: list[tuple[str, Collection[str], Collection[str]]] = []  # a place, what it names, and what there is
+        named += [(f"readings.{reading}", golds, self.hypotheses) for reading, golds in self.readings.items()]
         for (part, number), premise in self.all_premises.items():
             path = f"{part}[{number}]"
-            named += [(f"{path}.slots", [*premise.slots], "slots"), (f"{path}.gold", [*premise.gold], "hypotheses")]
-            named.append((f"{path}.reading", [premise.reading] if premise.reading else [], "readings"))
+            named.append((f"{path}.gold", premise.gold, self.hypotheses))
+            named.append((f"{path}.reading", [premise.reading] * bool(premise.reading), self.readings))
             asked = [name for name in self.golds(premise) if name in self.hypotheses]
             texts = {path: premise.text} | {f"{path}, {name}": self.hypotheses[name] for name in asked}
             for place, text in texts.items():
@@ -194,17 +181,8 @@ class InferenceItems(Closed):
                     render(text, premise.slots)
                 except ValueError as fault:
                     yield f"{place}: {fault}"
-        for place, names, of in named:
-            known = list(getattr(self, of))
-            yield from (
-                f"{place}: '{name}' is not in {of}{suggest(name, known)}" for name in names if name not in known
-            )
-        given = [pair for premise in self.premises for pair in self.golds(premise).items()]
-        used, relations = {name for name, _ in given}, {gold for _, gold in given}
-        if unused := [name for name in self.hypotheses if name not in used]:
-            yield f"premises: no premise has a relation to {', '.join(unused)}; give it one, or take the template out"
-        if lacking := [gold for gold in RELATIONS if gold not in relations]:
-            yield f"premises: no hypothesis is related to any of them by {', '.join(lacking)}"
+        for place, names, known in named:
+            yield from (f"{place}: '{name}' is unknown{suggest(name, [*known])}" for name in names if name not in known)
 
     def hypothesis(self, name: str, premise: TemplatedSentence) -> str:
         """Return a template's sentence about a premise."""
@@ -322,7 +300,7 @@ def render_inferences(items: ConstructionItems, construction: str) -> list[Item]
         of = ("challenge" if part == "challenge" else "templatic") + CONTROL * items.control
         for name, gold in asked.golds(premise).items():
             sentences = premise.sentence(), asked.hypothesis(name, premise)
-            rendered.append(inference(*sentences, gold, construction, of, name, premise.reading, control=items.control))
+            rendered.append(inference(*sentences, gold, construction, of, name, premise.reading))
     return rendered
 
 
@@ -363,7 +341,7 @@ def render_reasonings(items: ConstructionItems, construction: str, *, seed: int)
                 a, b = b, a
             gold = ("A" if a_first else "B") if answer else "C"
             texts = text, question, a, b, f"{facts} {question}"
-            rendered.append(multiple_choice(frame_id, test, construction, of, gold, *texts, control=items.control))
+            rendered.append(multiple_choice(frame_id, test, construction, of, gold, *texts))
     return rendered
 
 
@@ -381,8 +359,8 @@ TEST_NAMES: Mapping[str, str] = {
 """Name of a test in the release -> ours."""
 _INFERENCE = ("CxN Type", "P/H/R", "Annotation Targets")
 _REASONING = ("Ex Num", "Type", "Text", "Option A", "Option B", "Option C", "Target")
-_SUFFIX = "-CxN"  # some names of constructions end in it
-_RELATION = re.compile(r"([012])(?: \((\w+)\))?")
+_RELATIONS = {str(number): relation for number, relation in enumerate(RELATIONS)}
+_RELATIONS |= {f"{number} ({relation})": relation for number, relation in _RELATIONS.items()}
 _NOTHING = "not enough info"
 # The end of a sentence, unless it is that of a title or of an initial.
 _END = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\b[A-Z]\.)(?<=[.!?])[\"'”’)]*\s+")
@@ -401,25 +379,21 @@ def read_inference_file(path: Path, of: str) -> list[Item]:
     Raises:
         DataError: The file cannot be read, rows do not belong to an item, or a relation is unknown.
     """
-    rows, items, construction = list(_rows(path, _INFERENCE)), list[Item](), ""
+    rows, items, construction = _rows(path, _INFERENCE), list[Item](), ""
     for start in range(0, len(rows), 3):
-        of_item = rows[start : start + 3]
-        line, (name, *_) = of_item[0]
-        labels, texts = ([cells[column] for _, cells in of_item] for column in (1, 2))
+        (line, name), *_ = ((line, cells[0]) for line, cells in rows[start : start + 3])
+        labels, texts = ([cells[column] for _, cells in rows[start : start + 3]] for column in (1, 2))
+        construction = name.removesuffix("-CxN") or construction
         # The first letters: a heading of the release is cut short.
-        if [label[:1].lower() for label in labels] != ["p", "h", "r"] or not all(texts):
+        if [label[:1].lower() for label in labels] != ["p", "h", "r"] or not all((*texts, construction)):
             raise DataError(
-                f"{path}, line {line}: expected rows premise, hypothesis, relation, found {', '.join(labels)}"
+                f"{path}, line {line}: expected a construction, and rows premise, hypothesis, relation; found "
+                f"'{construction}', and {', '.join(labels)}"
             )
-        construction = name.removesuffix(_SUFFIX) or construction
-        if not construction:
-            raise DataError(f"{path}, line {line}: no construction has been named yet")
         premise, hypothesis, relation = texts
-        match = _RELATION.fullmatch(relation)
-        if match is None or match[2] not in (None, RELATIONS[int(match[1])]):
-            allowed = ", ".join(f"{number} ({name})" for number, name in enumerate(RELATIONS))
-            raise DataError(f"{path}, line {of_item[2][0]}: relation '{relation}' is unknown (allowed: {allowed})")
-        items.append(inference(premise, hypothesis, RELATIONS[int(match[1])], construction, of))
+        if relation not in _RELATIONS:
+            raise DataError(f"{path}, line {line}: relation '{relation}' is unknown{suggest(relation, [*_RELATIONS])}")
+        items.append(inference(premise, hypothesis, _RELATIONS[relation], construction, of))
     return items
 
 
@@ -461,33 +435,26 @@ def read_reasoning_file(path: Path, of: str, construction: str) -> list[Item]:
     return items
 
 
-def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line of each row that is not empty, and its cells in the order of the columns.
+def _rows(path: Path, columns: Sequence[str]) -> list[tuple[int, list[str]]]:
+    """Return the line of each row that is not empty, and its cells in the order of the columns.
 
     A name in the file may go on after that of the column. Further columns are not read.
     """
-    delimiter, text = "\t" if kind_of(path) == "tsv" else ",", read_text(path, DataError)
-    check_separator(text, delimiter, DataError, path)
-    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    names = []
-    for column in columns:
-        found = [name for name in table.fieldnames or () if f"{name.strip()} ".lower().startswith(f"{column} ".lower())]
-        if len(found) != 1:
-            raise DataError(f"{path}, line 1: the column {column} is not there once; write it once into the first line")
-        names += found
+    text, separator = read_text(path, DataError), "\t" if kind_of(path) == "tsv" else ","
+    check_separator(text, separator, DataError, path)
+    how: Any = {"header": None, "dtype": str, "keep_default_na": False, "skip_blank_lines": False}
     try:
-        for row in table:
-            if None in row or None in row.values() or "\n" in "".join(row.values()):
-                raise DataError(
-                    f"{path}, line {table.line_num}: a row must be a line of {len(table.fieldnames or ())} cells; is a "
-                    "quotation mark never closed, or a text not quoted?"
-                )
-            if any(cell.strip() for cell in row.values()):
-                yield table.line_num, [row[name].strip() for name in names]
-    except csv.Error as fault:
-        raise DataError(
-            f"{path}, line {table.reader.line_num}: {fault}; is a quotation mark not doubled in a text?"
-        ) from fault
+        table = pd.read_csv(io.StringIO(text), sep=separator, **how).fillna("").apply(lambda cells: cells.str.strip())
+    except ValueError as fault:
+        raise DataError(f"{path}: {fault}") from fault
+    places = list[int]()
+    for column in columns:
+        named = [place for place, name in table.iloc[0].items() if f"{name} ".lower().startswith(f"{column} ".lower())]
+        if len(named) != 1:
+            raise DataError(f"{path}, line 1: the column {column} is not there once; write it once into the first line")
+        places += named
+    rows = table[places].to_numpy().tolist()
+    return [(line, cells) for line, cells in enumerate(rows[1:], start=2) if any(cells)]
 
 
 def _digest(text: str) -> str:

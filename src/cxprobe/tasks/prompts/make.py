@@ -3,14 +3,14 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
 from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
-from cxprobe.files.schema import Closed, distinct, suggest
+from cxprobe.files.schema import Closed, suggest
 from cxprobe.files.tables import write_table
 from cxprobe.models.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.run.stage import Outcome, Stage
@@ -36,28 +36,15 @@ class Prompt(Closed):
     """The text before the item."""
 
     text: Annotated[str, StringConstraints(min_length=1)]
-    """The text, used as it is."""
-
-
-class ReasoningPrompt(Prompt):
-    """The text before a multiple-choice item."""
-
-    unsure: bool
-    """Whether it says which option to choose when unsure. If so, {unsure} in the text stands for the letter of the
-    option that there is not enough information."""
-
-    @model_validator(mode="after")
-    def _names_the_letter(self) -> "ReasoningPrompt":
-        wanted = "once, for the letter of that option" if self.unsure else "nowhere, since unsure is false"
-        if self.text.count("{unsure}") != self.unsure:
-            raise ValueError(f"text: {self.text!r} must have {{unsure}} {wanted}")
-        return self
+    """The text, used as it is. In one before a multiple-choice item, {unsure} stands for the letter of the option that
+    there is not enough information."""
 
 
 class _Prompts(Closed):
     """What both files of prompts contain."""
 
-    prompts: Mapping[str, Prompt]
+    prompts: Annotated[dict[PromptName, Prompt], Field(min_length=1)]
+    """Name -> the text before the item."""
     direct: str
     """How to answer at once; "" if the prompts say so themselves."""
     reasoned: Annotated[str, StringConstraints(min_length=1)]
@@ -67,8 +54,6 @@ class _Prompts(Closed):
 class InferencePrompts(_Prompts):
     """How models are asked about a premise and a hypothesis."""
 
-    prompts: Annotated[dict[PromptName, Prompt], Field(min_length=1)]
-    """Name -> the text before the item."""
     heading: str
     """The line above the examples."""
     example: Annotated[Template, with_fields("premise", "hypothesis", "answer")]
@@ -80,84 +65,64 @@ class InferencePrompts(_Prompts):
 class ReasoningPrompts(_Prompts):
     """How models are asked a multiple-choice question."""
 
-    prompts: Annotated[dict[PromptName, ReasoningPrompt], Field(min_length=1)]
-    """Name -> the text before the item."""
     item: Annotated[Template, with_fields("text", "question", "a", "b", "c")]
     """What is asked about, with what stands as option A, B and C."""
     neither: str
     """The option that there is not enough information."""
 
 
-class _Continuation(Closed):
-    """A text and its continuation for each answer."""
+Answer = Annotated[Template, StringConstraints(pattern=r"^ \S")]
+"""How a text continues with an answer: it begins with a space."""
+TextBefore = Annotated[Template, StringConstraints(pattern=r"\S$")]
+"""What an answer follows: it does not end in a space."""
 
-    symbols: ClassVar[Sequence[str]]
-    """The keys of answers."""
-    text: Template
+
+TextAnywhere = Annotated[TextBefore, with_fields()]
+"""A text before the answers that says nothing about the item."""
+
+
+class InferenceContinuation(Closed):
+    """A text about a premise and a hypothesis."""
+
+    text: TextBefore
     """The text before the answer."""
-    anywhere: Annotated[Template, Field(min_length=1)]
-    """A text before the answers that says nothing about the item."""
-    answers: Mapping[Any, Template]
-
-    @property
-    def fields(self) -> set[str]:
-        """The fields that the text and the answers have together."""
-        return {"premise", "hypothesis"}
+    anywhere: TextAnywhere
+    answers: Annotated[dict[Relation, Answer], Field(min_length=3)]
+    """Relation -> how the text continues."""
 
     @model_validator(mode="after")
-    def _can_be_joined(self) -> "_Continuation":
-        if {*self.answers} != {*self.symbols}:
-            raise ValueError(f"answers has {', '.join(self.answers)}; give {', '.join(self.symbols)}")
-        distinct([*self.answers.values()])
-        for name, answer in self.answers.items():
-            if not answer.startswith(" ") or not answer.strip():
-                raise ValueError(f"answers.{name}: {answer!r} must begin with a space, followed by a word")
-        for key, text in (("text", self.text), ("anywhere", self.anywhere)):
-            if not text.strip() or text != text.rstrip():
-                raise ValueError(f"{key}: {text!r} must not be empty or end in a space; the answers begin with one")
+    def _has_its_fields(self) -> "InferenceContinuation":
         taken = {slot for text in (self.text, *self.answers.values()) for slot in slots_of(text)}
-        if taken != self.fields or slots_of(self.anywhere):
-            wanted = ", ".join(f"{{{name}}}" for name in sorted(self.fields))
-            raise ValueError(
-                f"text and answers together must have exactly the fields {wanted}, and anywhere must have none; "
-                f"found {sorted(taken)} and {slots_of(self.anywhere)}"
-            )
+        if taken != {"premise", "hypothesis"}:
+            raise ValueError(f"text and answers have the fields {sorted(taken)}; give {{premise}} and {{hypothesis}}")
         return self
 
 
-class InferenceContinuation(_Continuation):
-    """A text about a premise and a hypothesis."""
-
-    symbols = RELATIONS
-    answers: dict[Relation, Template]
-    """Relation -> how the text continues."""
-
-
-class ReasoningContinuation(_Continuation):
+class ReasoningContinuation(Closed):
     """A text about a multiple-choice item. Either the answers name the options, or the text lists them.
 
     Where the text does not list them they have no order, and A, B and C are the item's own. Where it does, A, B and C
     are what is shown first, second and last.
     """
 
-    symbols = PAPER
-    answers: dict[Literal["A", "B", "C"], Template]
+    text: TextBefore
+    """The text before the answer."""
+    anywhere: TextAnywhere
+    answers: Annotated[dict[Literal["A", "B", "C"], Answer], Field(min_length=3)]
     """Option -> how the text continues."""
     neither: str | None = None
     """In a text that lists the options, the one that there is not enough information; absent in others."""
 
-    @property
-    def fields(self) -> set[str]:
-        """The fields that the text and the answers have together."""
-        return {"text", "question", "a", "b", *("c" * (self.neither is not None))}
-
     @model_validator(mode="after")
     def _names_or_lists_options(self) -> "ReasoningContinuation":
-        if bool({*slots_of(self.text)} & {"a", "b", "c"}) != (self.neither is not None):
-            raise ValueError("neither is the third option of a text that lists {a}, {b} and {c}; give both, or none")
-        for letter, answer in self.answers.items():
-            if {*slots_of(answer)} - {letter.lower()}:
-                raise ValueError(f"answer {letter} may have no field but {{{letter.lower()}}}")
+        of_text, of_answers = {*slots_of(self.text)}, [slots_of(answer) for _, answer in sorted(self.answers.items())]
+        lists = of_text == {"text", "question", "a", "b", "c"} and of_answers == [[], [], []]
+        names = of_text == {"text", "question"} and of_answers == [["a"], ["b"], []]
+        if not (names if self.neither is None else lists):
+            raise ValueError(
+                f"text has the fields {sorted(of_text)}, and the answers {of_answers}; text needs {{text}} and "
+                "{question}; and A and B need {a} and {b}, or, with neither, text needs {a}, {b} and {c}"
+            )
         return self
 
 
@@ -226,16 +191,17 @@ def ask_item(
         Scivetti et al. 2025, experiments 1 to 3; the words are this project's own.
     """
     prompts: InferencePrompts | ReasoningPrompts
+    place = f"prompts.make.{item.kind}_prompts"
     if item.kind == "inference":
         prompts, fields, parts = wording.inference, _fields(item), []
         if examples:
             parts = [prompts.heading]
             parts += [fill(prompts.example, _fields(shown) | {"answer": shown.gold}) for shown in examples]
-        before = named(prompts.prompts, name, "prompt").text
+        before = named(prompts.prompts, name, place).text
     else:
         prompts, parts = wording.reasoning, []
         fields = _fields(item, prompts.neither, order)
-        before = named(prompts.prompts, name, "prompt").text.replace("{unsure}", shown_letter("C", order or PAPER))
+        before = named(prompts.prompts, name, place).text.replace("{unsure}", shown_letter("C", order or PAPER))
     after = prompts.reasoned if chain_of_thought else prompts.direct
     return "\n\n".join(filter(None, [before, *parts, fill(prompts.item, fields), after])), fields
 
@@ -261,15 +227,17 @@ def continue_item(
         PromptError: There is no such text.
     """
     texts: InferenceContinuation | ReasoningContinuation
-    before, answers = list[str](), dict[str, str]()
+    before, place = list[str](), f"prompts.make.continuations.{item.kind}"
     if item.kind == "inference":
-        texts, fields = named(continuations.inference, name, "continuation"), _fields(item)
+        texts, fields = named(continuations.inference, name, place), _fields(item)
         answers = {str(digit): texts.answers[relation] for digit, relation in enumerate(RELATIONS)}
         before = [fill(texts.text + answers[shown.gold], _fields(shown)) for shown in examples]
     else:
-        texts = named(continuations.reasoning, name, "continuation")
-        fields = _fields(item, texts.neither or "", order)
-        answers = {str(letter): answer for letter, answer in texts.answers.items()}
+        texts = named(continuations.reasoning, name, place)
+        fields, answers = (
+            _fields(item, texts.neither or "", order),
+            {str(letter): answer for letter, answer in texts.answers.items()},
+        )
     filled = {symbol: fill(answer, fields) for symbol, answer in answers.items()}
     return "\n\n".join([*before, fill(texts.text, fields)]), texts.anywhere, filled
 
@@ -291,10 +259,6 @@ def load_material(
 ) -> Material:
     """Read the items to ask about a construction, and those to show as examples.
 
-    Examples of the project's own are drawn from the construction's items or, where an entry of shots has
-    ``of_the_construction: false``, from those of all folders of ``constructions/``, whatever is asked about: adding a
-    construction to those that are asked about changes no other construction's examples.
-
     Args:
         construction: Its name.
         settings: Which sets and files.
@@ -305,22 +269,15 @@ def load_material(
         ConstructionError: Its items cannot be read.
         DataError: An imported file cannot be read.
     """
-
-    def load(path: Path) -> list[Item]:
-        return render_inferences(load_items(use(path).parent.name), path.parent.name)
-
-    own = CONSTRUCTIONS_FOLDER / construction / "items.yaml"
-    pool = load(own)
-    anywhere = {of for shots in settings.shots if not shots.of_the_construction for of in shots.sources} & {*OWN}
-    for path in sorted(CONSTRUCTIONS_FOLDER.glob("*/items.yaml")) if anywhere else ():
-        if path != own:
-            pool += [item for item in load(path) if item.set in anywhere]
-    sources = {of: [item for item in pool if item.set.removesuffix(CONTROL) == of] for of in OWN}
+    use(CONSTRUCTIONS_FOLDER / construction / "items.yaml")
+    own = load_items(construction)
+    inferences = render_inferences(own, construction)
+    sources = {of: [item for item in inferences if item.set.removesuffix(CONTROL) == of] for of in OWN}
     sources |= {of: read_inference_file(use(Path(path)), of) for of, path in settings.inferences.items()}
     asked = [*(of for of in OWN if of in settings.sets), *settings.inference_files]
     items = [item for of in asked for item in sources[of] if item.construction == construction]
     if "reasoning" in settings.sets:
-        items += render_reasonings(load_items(construction), construction, seed=seed)
+        items += render_reasonings(own, construction, seed=seed)
     for of, file in settings.reasoning_files(construction).items():
         read = read_reasoning_file(use(Path(file)), of, construction)
         frames = sorted({item.cluster_premise for item in read})
@@ -390,9 +347,8 @@ def choose_examples(
         counts = dict(zip(RELATIONS, map(len, chosen.values()), strict=True))
         if too_few := [f"{count} of {relation}" for relation, count in counts.items() if count < shots]:
             raise PromptError(
-                f"{shots} examples of each relation were asked for{f' of {construction}' if construction else ''}, but "
-                f"a source has {', '.join(too_few)}; ask for fewer shots, name a larger source, or let them be of any "
-                "construction (of_the_construction: false)"
+                f"prompts.make.shots: a source of {shots} examples of each relation of {construction or 'anything'} "
+                f"has {', '.join(too_few)}; ask for fewer, or name a larger source"
             )
         drawn += [item for items in chosen.values() for item in items]
     order = generator_for(seed, "order of examples", construction, shots, len(sources)).permutation(len(drawn))
@@ -408,7 +364,7 @@ def _draw_items(construction: str, material: Material, settings: MakePrompts, se
     for item in material.items:
         sets.setdefault(item.set, []).append(item)
     for of, items in sets.items():
-        number = settings.control_premises if items[0].control else settings.premises
+        number = settings.control_premises if of.endswith(CONTROL) else settings.premises
         readings = {item.cluster_premise: item.reading for item in items}
         order = [*readings]  # of frames: they come in a drawn order in which A and B take turns
         if items[0].kind == "inference":
@@ -454,7 +410,7 @@ def _asked(
                 yield item, examples, row | how | {"order": order}
 
 
-_ABOUT = Item._fields[1:12]  # without texts
+_ABOUT = Item._fields[1:11]  # without texts
 
 
 def build_tables(
@@ -511,10 +467,8 @@ def build_tables(
         how = {"chain_of_thought": row["chain_of_thought"], "order": row["order"]}
         question, fields = ask_item(item, row["prompt"], wording, examples, **how)
         questions.append(row | {"question": question} | {f"option_{letter}": fields[letter] for letter in "abc"})
-    listing = {
-        name: orders if named(wording.continuations.reasoning, name, "continuation").neither else (PAPER,)
-        for name in texts.reasoning
-    }
+    known = wording.continuations.reasoning
+    listing = {name: orders if name in known and known[name].neither else (PAPER,) for name in texts.reasoning}
     prompts = {"inference": dict.fromkeys(texts.inference, ("",)), "reasoning": listing}
     for item, examples, row in _asked(drawn, few, prompts, [False]):
         context, anywhere, goes_on = continue_item(item, row["prompt"], wording.continuations, examples, row["order"])

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
 
 import pandas as pd
-from pydantic import AfterValidator, Discriminator, Field, NonNegativeInt, Tag, model_validator
+from pydantic import AfterValidator, Field, NonNegativeInt, model_validator
 
-from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, suggest
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, distinct
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import RuleOfPrompts, SchemeName
@@ -35,11 +35,7 @@ def _imported(path: str) -> str:
 ImportedFile = Annotated[str, AfterValidator(_imported)]
 
 
-FilesOfConstructions = Annotated[dict[str, ImportedFile], Field(min_length=1)]
-AskedFiles = Annotated[
-    Annotated[ImportedFile, Tag("inference")] | Annotated[FilesOfConstructions, Tag("reasoning")],
-    Discriminator(lambda content: "inference" if isinstance(content, str) else "reasoning"),
-]
+AskedFiles = ImportedFile | Annotated[dict[str, ImportedFile], Field(min_length=1)]
 """An entry of prompts.make.files: a file of inferences, or construction -> its file of multiple choice."""
 
 
@@ -49,15 +45,16 @@ class Shots(Closed):
     number: NonNegativeInt
     """Examples of each relation, from each source; 0 for none."""
     sources: Distinct[Annotated[str, AfterValidator(lambda source: source if source in OWN else _imported(source))]]
-    """templatic or challenge for the project's own items, or files in the shape of the CxNLI release."""
+    """templatic or challenge for the construction's own items, or files in the shape of the CxNLI release."""
     of_the_construction: bool
-    """Whether they are of the construction that is asked about; false to draw from the items of all constructions, or
-    from a general file."""
+    """Whether they are of the construction that is asked about; false to draw from all items of files."""
 
     @model_validator(mode="after")
     def _sources_for_shots(self) -> "Shots":
         if bool(self.number) != bool(self.sources):
             raise ValueError(f"number is {self.number} and sources has {len(self.sources)}; give both, or 0 and []")
+        if not self.of_the_construction and (own := {*self.sources} & {*OWN}):
+            raise ValueError(f"{min(own)} are items of the construction; set of_the_construction: true")
         return self
 
 
@@ -120,13 +117,7 @@ class MakePrompts(Closed):
     def _tell_settings_apart(self) -> "MakePrompts":
         if taken := self.files.keys() & {*OWN, "reasoning"}:
             raise ValueError(f"files: '{min(taken)}' is the name of a set of the project's own; give the file another")
-        shown = [(shots.number, sorted(shots.sources)) for shots in self.shots]
-        for number, sources in shown:
-            if shown.count((number, sources)) > 1:
-                raise ValueError(
-                    f"shots has {number} of {sources} more than once; results are told apart by number and "
-                    "sources alone, so keep one, or ask the others in a run of their own"
-                )
+        distinct([f"shots: {one.number} of {sorted(one.sources)}" for one in self.shots])  # it tells results apart
         return self
 
 
@@ -206,10 +197,8 @@ class PromptsParams(TaskSection):
         }
         for slug, asked in self.llms.items():
             for key, known in made.items():
-                for value in getattr(asked, key) or ():
-                    if value not in known:
-                        hint = suggest(str(value), [str(one) for one in known])
-                        raise ValueError(f"llms.{slug}.{key}: '{value}' is not in what prompts.make has{hint}")
+                for value in {*(getattr(asked, key) or ())} - {*known}:
+                    raise ValueError(f"llms.{slug}.{key}: '{value}' is not in what prompts.make has: {known}")
         return self
 
 

@@ -3,15 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cxprobe.constructions.checking import Fault, FoundFaults, Keys, normalised, repeated
+from cxprobe.constructions.checking import Fault, FoundFaults, is_there, normalised, repeated
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.people import OTHER_GENDER, gender_of
 from cxprobe.models.params import Member
 from cxprobe.models.prompts import PROMPTS_FOLDER, read_prompt_file
 from cxprobe.results.comparisons import best_baseline
@@ -39,8 +37,8 @@ from cxprobe.tasks.prompts.items import (
     load_items,
 )
 from cxprobe.tasks.prompts.make import Wording, build_tables, check_sets, load_material, load_wording
-from cxprobe.tasks.prompts.params import CONTROL, RELATIONS, MakePrompts, PromptsParams, PromptsStage
-from cxprobe.text import Filled, faults_of_text, filler_note, filler_words, slots_of
+from cxprobe.tasks.prompts.params import CONTROL, RELATIONS, PromptsParams, PromptsStage
+from cxprobe.text import faults_of_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,21 +97,14 @@ class PromptsTask(Task):
         faults.read(folder / self.items_file, lambda: load_items(folder.name), lint_items)
 
     def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
-        """Check premises of several constructions, the files of prompts, and every question that is asked for."""
+        """Check the files of prompts, and every question that is asked for."""
         super().check(params, faults)
-        paths = sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{self.items_file}"))
-        # check_construction reports their faults.
-        read = {path: FoundFaults().attempt(load_items, path.parent.name) for path in paths}
-        for path, fault in lint_premises({path: items for path, items in read.items() if items}):
-            faults.lint(path, [fault])
-        section = params.section(PromptsParams) if params else None
-        needed = section is None or bool(section.constructions)
-        named, before, contents = _named_prompts(section.make if section else None), len(faults.lines), list[Any]()
+        section, before = params.section(PromptsParams) if params else None, len(faults.lines)
+        needed, contents = section is None or bool(section.constructions), list[Any]()
         for name, model in Wording.__annotations__.items():
             path = PROMPTS_FOLDER / f"{name}.yaml"
-            load: Callable[[], Any] = partial(read_prompt_file, model, path)
-            contents.append(faults.check_prompts(path, load, needed=needed, named=named[name]))
-        if params is not None and len(faults.lines) == before:
+            contents.append(faults.attempt(read_prompt_file, model, path) if needed or is_there(path) else None)
+        if params is not None and needed and len(faults.lines) == before:
             _check_questions(params, Wording(*contents), faults)
 
     # ---- plans
@@ -183,8 +174,7 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
     """Draw the rates of all models, by name: by construction, and by test and prompt.
 
     By construction, those of the best prompt of each model and set are drawn, in the setting in which it is the best.
-    Baselines are not drawn one by one: the best of them in each cell is. A mock model says the same to everything and
-    is drawn only where no other model has run.
+    Baselines are not drawn one by one: the best of them in each cell is.
 
     Args:
         rates: See `accuracies_by_setting`.
@@ -203,13 +193,12 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
         return dots(marks_of(table, row=row, panel=panel, kind="label", best=best), title=title)
 
     names = {one.slug: one.label if one.is_asked else f"{one.label}, {score}" for one in members}
-    baselines, mocks = ([one.slug for one in members if getattr(one, kind)] for kind in ("is_baseline", "is_mock"))
     accuracies = accuracies_by_setting(rates)
-    is_baseline, is_mock = accuracies["model"].isin(baselines), accuracies["model"].isin(mocks)
+    is_baseline = accuracies["model"].isin([one.slug for one in members if one.is_baseline])
     of_baselines = best_baseline(
         accuracies[is_baseline & (accuracies["prompt"] == "")], ["construction", "set"], members
     )
-    drawn = accuracies[~is_baseline & (accuracies["prompt"] != "") & (is_mock == is_mock[~is_baseline].all())]
+    drawn = accuracies[~is_baseline & (accuracies["prompt"] != "")]
     figures, inference = {}, drawn[~drawn["is_multiple"]]
     ranked = inference[inference["construction"] == ALL].sort_values("accuracy", ascending=False, kind="stable")
     if len(ranked):
@@ -234,31 +223,17 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
     return figures
 
 
-def _named_prompts(make: MakePrompts | None) -> dict[str, dict[str, tuple[str, str]]]:
-    """Return file of prompts -> key of params.yaml -> the section of the file, and the name of the prompt."""
-    named: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in Wording._fields}
-    for kind in ("inference", "reasoning"):
-        for number, name in enumerate(getattr(make, f"{kind}_prompts", [])):
-            named[kind][f"prompts.make.{kind}_prompts[{number}]"] = ("prompts", name)
-        for number, name in enumerate(getattr(make and make.continuations, kind, [])):
-            named["continuations"][f"prompts.make.continuations.{kind}[{number}]"] = (kind, name)
-    return named
-
-
 def _check_questions(params: ReportParams, wording: Wording, faults: FoundFaults) -> None:
     """Build every question that params.yaml asks for, as far as what it is built of has no fault."""
     section = params.section(PromptsParams)
     settings, seed, prefix = section.make, params.seed, "params.yaml: "
-    present, before = set[str](), len(faults.lines)
-    imported = [*settings.inferences.values()]
-    for name in section.constructions:
-        imported += settings.reasoning_files(name).values()
-    for path in dict.fromkeys(imported):
-        if not Path(path).is_file():
-            what = "there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)"
-            faults.lines.append(f"{path}: {what}")
-    if len(faults.lines) > before:
+    of_constructions = [path for name in section.constructions for path in settings.reasoning_files(name).values()]
+    paths = dict.fromkeys([*settings.inferences.values(), *of_constructions])
+    if absent := [path for path in paths if not Path(path).is_file()]:
+        what = "there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)"
+        faults.lines += [f"{path}: {what}" for path in absent]
         return
+    present, before = set[str](), len(faults.lines)
     for name in section.constructions:
         if (CONSTRUCTIONS_FOLDER / name / "items.yaml").is_file():  # `Task.check` reports others
             material = faults.attempt(load_material, name, settings, seed=seed)
@@ -271,16 +246,14 @@ def _check_questions(params: ReportParams, wording: Wording, faults: FoundFaults
 
 def _inferences(asked: InferenceItems) -> Iterator[Example]:
     """Yield the first premise with each hypothesis, and the first one of each other reading and of the look-alikes."""
-    first = asked.premises[0]
-    shown = [(first.reading, first, asked.golds(first))]
-    for reading in asked.readings:
-        others = [premise for premise in asked.premises if premise.reading == reading != first.reading]
-        shown += [(reading, premise, dict([*asked.golds(premise).items()][:1])) for premise in others[:1]]
-    look_alikes = [("look-alike", one, one.gold) for one in asked.challenge[:1]]
-    for called, sentence, golds in (*shown, *look_alikes):
-        for name, gold in golds.items():
-            question = f"{sentence.sentence()} Does it follow: {asked.hypothesis(name, sentence)}"
-            yield Example(f"inference, {called}, {name}", question, gold, "")
+    shown: set[str] = set()
+    for premise in asked.all_premises.values():
+        if premise.reading not in shown:
+            golds = [*asked.golds(premise).items()][: 1 if shown else None]
+            shown.add(premise.reading)
+            for name, gold in golds:
+                question = f"{premise.sentence()} Does it follow: {asked.hypothesis(name, premise)}"
+                yield Example(f"inference, {premise.reading or 'look-alike'}, {name}", question, gold, "")
 
 
 def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
@@ -291,35 +264,21 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
 
     Returns:
         Faults: hypotheses that tell their relation; what is wrong with a text (`faults_of_text`); the same sentence as
-        a premise and its hypothesis, or as a hypothesis about two premises; and pronouns that do not agree.
+        a premise and its hypothesis, or as two premises.
     """
     for name in asked.hypotheses:
         golds = [gold[name] for gold in map(asked.golds, asked.premises) if name in gold]
         for relation, share in _too_often(golds, MOST_OF_A_RELATION):
             what = f"the hypothesis '{name}' tells the answer: its relation is {relation} to {share}"
             yield Fault(("hypotheses", name), f"{what}; write premises to which it has another")
-    asked_about = list[tuple[Keys, str]]()
-    keys: Keys
     for keys, premise in asked.all_premises.items():
-        said = {"": premise.sentence()} | {name: asked.hypothesis(name, premise) for name in asked.golds(premise)}
-        yield from (Fault(keys, f"{text!r}: {what}") for text in said.values() for what in faults_of_text(text))
-        for name, _, text in repeated(said.items()):
-            yield Fault(keys, f"{name}: {text!r} says the same as its premise or another hypothesis; replace it")
-        for slot, filler in premise.slots.items():
-            yield from _disagreeing(keys, filler, f"{slot}: ")
-        for name, text in said.items() if keys[0] == "premises" else ():
-            if slots_of(asked.hypotheses.get(name, "")):  # others are alike about all premises
-                asked_about.append((keys, f"{name}: {text}"))
-    for keys, known, text in repeated(asked_about):
-        where = f"{known[0]}[{known[1]}] (counted from 0)"
-        yield Fault(keys, f"{text!r} is asked about {where} too; replace one of the premises")
-
-
-def _disagreeing(keys: Keys, filler: Filled, place: str = "") -> Iterator[Fault]:
-    """Yield a fault of a noun phrase whose pronoun does not agree with it."""
-    gender = gender_of(filler_words(filler))
-    if gender is not None and filler_note(filler) == OTHER_GENDER[gender]:
-        yield Fault(keys, f"{place}'{filler_words(filler)}' does not agree with its pronoun; write {gender}")
+        said = [premise.sentence(), *(asked.hypothesis(name, premise) for name in asked.golds(premise))]
+        yield from (Fault(keys, f"{text!r}: {what}") for text in said for what in faults_of_text(text))
+        for *_, text in repeated(enumerate(said)):
+            yield Fault(keys, f"{text!r} says the same as its premise or another hypothesis; replace it")
+    premises = ((keys, premise.sentence()) for keys, premise in asked.all_premises.items())
+    for keys, (part, number), text in repeated(premises):
+        yield Fault(keys, f"{text!r} is {part}[{number}] (counted from 0) too; replace one of them")
 
 
 def lint_reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[Fault]:
@@ -329,15 +288,12 @@ def lint_reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[Fault]:
         frames: The frames.
 
     Returns:
-        Faults: what is wrong with a text (`faults_of_text`); parts that say the same as another part or frame; facts or
-        a question that do not name both; referents that are alike, or that are written out where a slot should be; and
+        Faults: what is wrong with a text (`faults_of_text`); parts that say the same as another part; facts or a
+        question that do not name both; referents that are alike, or that are written out where a slot should be; and
         facts that name the right option first too often, or too seldom.
     """
     for number, frame in enumerate(frames):
         yield from (fault.below(number) for fault in dict.fromkeys(_faults_of_frame(frame)))
-    for part in ("rule", *_FACTS):
-        for number, known, text in repeated(enumerate(frame.words(getattr(frame, part)) for frame in frames)):
-            yield Fault((number, part), f"{part}: {text!r} is in frame {known} (counted from 0) too; replace it")
     firsts = [match[1] for frame in frames if (match := _REFERENT.search(frame.facts))]
     for referent, share in _too_often(firsts, MOST_NAMED_FIRST):
         yield Fault((), f"{referent} is named first by the facts of {share}; let every second frame name R2 first")
@@ -370,7 +326,6 @@ def _faults_of_frame(frame: ReasoningFrame) -> Iterator[Fault]:
         for other in options[:number] + options[number + 1 :]:
             if f" {name} " in f" {other} ":
                 yield Fault(("referents", number), f"'{name}' is also in '{other}'; give referents different names")
-        yield from _disagreeing(("referents", number), frame.referents[number])
         for part, text in parts.items():
             if f" {name} " in f" {normalised(_REFERENT.sub('|', text))} ":
                 what = f"{part}: {text!r} has '{name}' in words, which no test can exchange; write {{R{number + 1}}}"
@@ -388,15 +343,3 @@ def lint_items(items: ConstructionItems) -> Iterator[Fault]:
     if items.inference is not None:
         yield from (fault.below("inference") for fault in lint_inference(items.inference))
     yield from (fault.below("reasoning") for fault in lint_reasoning(items.reasoning))
-
-
-def lint_premises(items: Mapping[Path, ConstructionItems]) -> Iterator[tuple[Path, Fault]]:
-    """Yield premises that are there twice, in one file or in two: a file and its fault.
-
-    Args:
-        items: File -> its content.
-    """
-    parts = {path: content.inference.all_premises for path, content in items.items() if content.inference}
-    texts = (((path, keys), one.sentence()) for path, premises in parts.items() for keys, one in premises.items())
-    for (path, keys), (earlier, _), text in repeated(texts):
-        yield path, Fault(("inference", *keys), f"the premise {text!r} is in {earlier} too; replace one of them")
