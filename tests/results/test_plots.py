@@ -85,8 +85,8 @@ def test_the_counts_of_the_heading_are_those_of_the_paragraph():
     leads = [found(), found("too_few", "other"), form]
     assert headline(leads, str) == "m takes meaning from 1 of 2 constructions, and recognises 1 of 1 forms."
     assert in_sum(leads, NAMES).replace("\u00a0", " ") == (
-        "Meaning of 2 constructions: adds a part in 1, Toy (30 % of the control); cannot be told (too few frames) in "
-        "1, Other (30 % of the control). Form of 1 construction: above the best baseline in 1, Toy."
+        "Meaning of 2 constructions: adds a part in 1: Toy (30 % of the control); cannot be told (too few frames) in "
+        "1: Other (30 % of the control). Form of 1 construction: above the best baseline in 1: Toy."
     )
 
 

@@ -93,7 +93,8 @@ def in_sum(findings: Sequence[Finding], names: Mapping[str, str] | None = None) 
             if one.effects and one.effects.passes_control:
                 name += f" ({percent(one.effects.adds.value / one.effects.control.value)} of the control)"
             verdicts.setdefault(one.verdict.words, []).append(name)
-        parts = [f"{words} in {len(of)}" + (f", {', '.join(of)}" if names else "") for words, of in verdicts.items()]
+        # Names may have commas: "Way, of manner".
+        parts = [f"{words} in {len(of)}" + (f": {' · '.join(of)}" if names else "") for words, of in verdicts.items()]
         if parts:
             said.append(
                 f"{asked} of {len(of_question)} construction{'s' * (len(of_question) > 1)}: {'; '.join(parts)}."
