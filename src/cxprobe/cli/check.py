@@ -108,7 +108,7 @@ def demand_by_stage(params: "Params") -> tuple[dict[str, "Demand"], list[str]]:
     from cxprobe.tasks.registry import TASKS
 
     rows: dict[str, Demand] = {}
-    counted = []
+    counted, missing = [], []
     for name, task in TASKS.items():
         if params.params_of(name).nothing_to_do:
             continue
@@ -116,7 +116,10 @@ def demand_by_stage(params: "Params") -> tuple[dict[str, "Demand"], list[str]]:
             rows |= {f"{row.stage}@{row.model}": row for row in task.demand(params)}
             counted.append(name)
         except (DataError, FileNotFoundError):
-            print(f"{name} is not counted: `dvc repro make_{name}` makes its items")
+            missing.append(name)
+    if missing:
+        stages = " ".join(f"make_{name}" for name in missing)
+        print(f"{', '.join(missing)} cannot be counted before `dvc repro {stages}` has made the items")
     return rows, counted
 
 

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import pandas as pd
 
+from cxprobe.errors import DataError
 from cxprobe.results.schema import HAS_VERDICT, KEYS, MEASURES, facet_columns
 from cxprobe.stats import UNIT, mean_by, rate_by
 
@@ -102,6 +103,9 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
         The columns of `cxprobe.results.schema.RATES` up to chance; those of facets; has_verdict; and decides, whether
         the rate is of all responses that decide, and of no others; of two such rates the first one. n is the number of
         responses of a share, and the number of units of another measure.
+
+    Raises:
+        DataError: No facet leaves any response.
     """
     tables = []
     for facet in facets:
@@ -116,6 +120,8 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
             others = divided[~is_share].reset_index(drop=True)
             means = mean_by(others, "value", UNIT, by, over_words=facet.over_words).assign(ties=0)
             tables.append(_with_chance(means, others, by, facet))
+    if not tables:
+        raise DataError("no response counts, as where one answer is always right in each group; ask other items")
     rates = pd.concat(tables, ignore_index=True)
     every = columns_of(facets)
     undivided = rates.columns.difference(every, sort=False)
