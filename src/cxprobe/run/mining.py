@@ -29,5 +29,5 @@ class CorporaParams(StageParams):
             entry = self.corpora.get(corpus)
             own_files = entry is not None and not entry.folder.startswith(("hf://", f"{DATA}/"))
             if own_files and corpus not in self.mining.watched:
-                yield f"mining.watched: must name {corpus}, whose files may change; each `dvc repro` looks for new ones"
+                yield f"mining.watched: must name {corpus}, since its files may change; `dvc repro` looks for new ones"
         yield from named_elsewhere("mining.watched", self.mining.watched, "corpora", self.corpora)
