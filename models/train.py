@@ -113,7 +113,8 @@ class Run:
         tokenizer = AutoTokenizer.from_pretrained(start)
         parts = {part: self.cut(part, tokenizer) for part in ("train", "validation")}
         if settings.lessons:
-            parts["train"] = self.add_lessons(settings.lessons, parts["train"], tokenizer)
+            total = settings.steps * settings.batch_tokens
+            parts["train"] = self.add_lessons(settings.lessons, parts["train"], tokenizer, total)
         counts = np.bincount(parts["train"].ids, minlength=len(tokenizer))
         model = start_model(settings, start, tokenizer, counts)
         model.set_attn_implementation(settings.attention)
@@ -153,14 +154,16 @@ class Run:
             generator_for(self.params.seed, "segments", part),
         )
 
-    def add_lessons(self, settings: Lessons, text: Segments, tokenizer: PreTrainedTokenizerFast) -> Segments:
-        """Return a text with lessons of words that none of the project's items has."""
+    def add_lessons(
+        self, settings: Lessons, text: Segments, tokenizer: PreTrainedTokenizerFast, total: int
+    ) -> Segments:
+        """Return a text with lessons of words that none of the project's items has, ``total`` tokens together."""
         sentences = (sentence for record in self.read("train") for sentence in record)
         words = Words.of(sentences, words_of_items(ITEMS), tokenizer.get_vocab())
         plan = load_lesson_plan(HERE / "lessons.yaml")
         draws = generator_for(self.params.seed, "lessons")
-        teacher = Teacher(plan, words, draws, at_random=settings.at_random)
-        return add_lessons(text, settings, teacher, tokenizer, generator_for(self.params.seed, "copies"))
+        teacher = Teacher(plan, words, draws, by_chance=settings.by_chance)
+        return add_lessons(text, settings, teacher, tokenizer, generator_for(self.params.seed, "copies"), total=total)
 
 
 if __name__ == "__main__":

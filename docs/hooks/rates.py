@@ -7,7 +7,8 @@ A comment above a table says what fills it, so that no number is typed by hand:
   the rate.
 - ``<!-- rates: recognition/{column}/{row}/accuracy -->``: the first cell of a line is its {row}, the head has the
   {column}.
-- ``<!-- contrasts: MODEL -->``, ``<!-- verdicts -->`` and ``<!-- names -->``: the whole table is written.
+- ``<!-- contrasts: MODEL -->`` or ``<!-- contrasts: CONSTRUCTION -->``, ``<!-- verdicts -->`` and ``<!-- names -->``:
+  the whole table is written.
 
 `python docs/hooks/rates.py` writes all of them anew.
 """
@@ -116,22 +117,30 @@ def _first_line(described: object) -> str:
     return str(described.__doc__).strip().splitlines()[0].replace("``", "`").replace("|", "\\|")
 
 
-def describe_contrasts(rows: Sequence[Mapping[str, str]], model: str) -> list[str]:
-    """Return the form, meaning, what is added and the verdict of each construction that has contrasts, as a table."""
-    of_model = [row for row in rows if row["model"] == model]
+def describe_contrasts(rows: Sequence[Mapping[str, str]], about: str) -> list[str]:
+    """Return the form, meaning, what is added and the verdict as a table.
+
+    Args:
+        rows: The recorded rates.
+        about: A model, for a line for each construction; or a construction, for a line for each model with a verdict.
+    """
     forms = {
-        row["construction"]: row
-        for row in of_model
+        (row["model"], row["construction"]): in_words(row)
+        for row in rows
         if (row["measure"], row["source"], row["decides"]) == ("accuracy", "real", "True")
     }
-    of_contrasts = [row for row in of_model if row["condition"] and not row.get("wording")]
-    by_place = {(row["construction"], row["condition"], row["measure"]): row for row in of_contrasts}
-    lines = ["| construction | form | meaning | control | adds | nearest | verdict |", "|" + "---|" * 7]
-    for name in dict.fromkeys(key[0] for key in by_place if key[0] != ALL):
-        shares = [by_place[name, condition, "above_zero"] for condition in ("construction", "control")]
-        adds = by_place[name, ADDS, "contrast"]
-        cells = [in_words(row) for row in (forms[f"{name}-form"], *shares, adds)]
-        lines.append(_line([name, *cells, adds["baseline"], BESIDE_CONTROL[shares[0]["verdict"]].words]))
+    of_contrasts = [row for row in rows if row["condition"] and not row.get("wording") and row["construction"] != ALL]
+    by_place = {(row["model"], row["construction"], row["condition"], row["measure"]): row for row in of_contrasts}
+    by_model = any(row["model"] == about for row in of_contrasts)
+    head = "construction" if by_model else "model"
+    lines = [f"| {head} | form | meaning | control | adds | nearest | verdict |", "|" + "---|" * 7]
+    for model, name in dict.fromkeys(key[:2] for key in by_place if about in key[:2]):
+        shares = [by_place[model, name, condition, "above_zero"] for condition in ("construction", "control")]
+        if verdict := shares[0]["verdict"]:
+            adds = by_place[model, name, ADDS, "contrast"]
+            numbers = [forms.get((model, f"{name}-form"), ""), *(in_words(row) for row in (*shares, adds))]
+            cells = [name if by_model else model, *numbers, adds["baseline"], BESIDE_CONTROL[verdict].words]
+            lines.append(_line(cells))
     return lines
 
 

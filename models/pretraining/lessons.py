@@ -19,58 +19,47 @@ from transformers import PreTrainedTokenizerFast
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, read_yaml, validate
 from pretraining.segments import Segments
-from pretraining.settings import Lessons
+from pretraining.settings import GroupKind, Lessons
 
 Choice = TypeVar("Choice")
 _WORD = re.compile(r"\b[a-z]{3,12}\b")
 _RAREST = 5  # times that a word stands in the text to be drawn
 _REGULAR = 0.7  # of the verbs end in -ed; the others are any word, as a past tense need not
 _WHOLE = 0.8  # of the draws are words of one piece; the others teach to say a name of several pieces
-_ALIKE = 0.7  # of the lessons compare by one shape, so that only the words tell which halves belong together
+_ANY_WORDS = ("thing", "x", "xv", "y", "yv", "z", "zv")  # slots
 _COPIED = (2, 8)  # words of a list that is said twice
 
 
-class Lesson(Closed):
-    """A sentence about two people, and what is true of them after it."""
+class Questions(Closed):
+    """What is said after a sentence about two people, each with {answer} for the one of whom it is true."""
 
-    sentence: str
-    P: str | None = None
-    """What is true of the first person; null where nothing is asked about it."""
-    Q: str | None = None
-    """The same for the second."""
+    P: Annotated[list[str], Field(min_length=1)]
+    """What is true of the first person."""
+    Q: Annotated[list[str], Field(min_length=1)]
+    """What is true of the second."""
 
 
-class Comparison(Closed):
-    """The shape of one half of a comparative correlative."""
+class Group(Closed):
+    """Sentences that mean the same of the people {P} and {Q}."""
 
-    more: str
-    """The comparative, which fills {more} in the others."""
-    fewer: str
-    """Its opposite, which fills {more} in the slots that begin with fewer_."""
-    half: str
-    """As it is said of you."""
-    claim: str
-    """The same, said of a person in a comparison."""
-    denied: str
-    """The same, denied in a comparison with "as"."""
-    plain: str
-    """The same, said of several people where nothing is compared."""
+    asked: str
+    """Which statements follow: a key of ``asked`` in the plan."""
+    sentences: Annotated[list[str], Field(min_length=1)]
 
 
 class LessonPlan(Closed):
     """models/lessons.yaml."""
 
-    constructions: dict[str, list[Lesson]]
-    controls: dict[str, list[Lesson]]
-    neutral: dict[str, list[Lesson]]
-    """Sentences from which nothing follows: the statement names one of the two people by chance."""
+    asked: dict[str, Questions]
+    constructions: dict[str, Group]
+    controls: dict[str, Group]
+    neutral: dict[str, Group]
+    """Sentences from which nothing follows; a model that learns the wrong strategy takes {P} and {Q} as elsewhere."""
     weights: dict[str, int]
     """Group of lessons -> how often it is drawn; 1 for others."""
-    statement: str
     words: dict[str, list[str]]
     """Slot -> the words that may fill it."""
     people: list[str]
-    comparisons: Annotated[list[Comparison], Field(min_length=1)]
 
 
 def load_lesson_plan(path: Path) -> LessonPlan:
@@ -116,44 +105,38 @@ class Teacher:
         plan: The lessons.
         words: The words to draw from.
         generator: Draws.
-        at_random: Name one of the two people by chance, whatever the sentence says: for a twin.
+        by_chance: The kinds of groups after which either person is named by chance, whatever the sentence says.
     """
 
-    def __init__(self, plan: LessonPlan, words: Words, generator: np.random.Generator, *, at_random: bool) -> None:
-        self._plan, self._words, self._generator, self._at_random = plan, words, generator, at_random
+    def __init__(
+        self, plan: LessonPlan, words: Words, generator: np.random.Generator, *, by_chance: Sequence[GroupKind]
+    ) -> None:
+        self._plan, self._words, self._generator = plan, words, generator
         self._past = [[word for word in pool if word.endswith("ed")] for pool in (words.whole, words.all)]
-        groups = [(plan.constructions, at_random), (plan.controls, at_random), (plan.neutral, True)]
+        kinds: dict[GroupKind, dict[str, Group]] = {
+            "constructions": plan.constructions,
+            "controls": plan.controls,
+            "neutral": plan.neutral,
+        }
         self._groups = [
-            (lessons, by_chance)
-            for named, by_chance in groups
-            for name, lessons in named.items()
+            (group, kind in by_chance)
+            for kind, named in kinds.items()
+            for name, group in named.items()
             for _ in range(plan.weights.get(name, 1))
         ]
 
-    def draw(self) -> str:
-        """Return a lesson; each construction, control and kind of neutral sentence is as frequent as its weight."""
-        lessons, by_chance = self._one_of(self._groups)
-        lesson, people = self._one_of(lessons), self._people()
+    def draw(self) -> tuple[str, str]:
+        """Return a sentence and a statement that follows; each group is as frequent as its weight."""
+        group, by_chance = self._one_of(self._groups)
+        people = self._people()
         slots = {slot: self._one_of(words) for slot, words in self._plan.words.items()}
-        slots |= {"past": self._verb(), "act": self._verb(), "thing": self._word(), **people}
-        shapes = [self._one_of(self._plan.comparisons) for _ in range(3)]
-        if self._generator.random() < _ALIKE:
-            shapes = shapes[:1] * 3
-        for number, shape in enumerate(shapes, start=1):
-            slots |= {f"{part}{number}": text for part, text in self._comparison(shape).items()}
-        truths = {person: getattr(lesson, person) for person in people if getattr(lesson, person)}
-        asked = self._one_of(sorted(truths))
-        named = self._one_of(sorted(people)) if by_chance else asked
-        statement = self._plan.statement.format_map({"true": truths[asked].format_map(slots), "person": people[named]})
-        return f"{lesson.sentence.format_map(slots)} {statement}"
-
-    def _comparison(self, shape: Comparison) -> dict[str, str]:
-        words = {"w": self._word(), "v": self._word()}
-        return {
-            prefix + part: getattr(shape, part).format(more=amount.format_map(words), **words)
-            for prefix, amount in (("", shape.more), ("fewer_", shape.fewer))
-            for part in ("half", "claim", "denied", "plain")
-        }
+        slots |= {slot: self._word() for slot in _ANY_WORDS}
+        slots |= {"past": self._verb(), **people}
+        asked = self._one_of("PQ")
+        named = self._one_of("PQ") if by_chance else asked
+        statement = self._one_of(getattr(self._plan.asked[group.asked], asked))
+        slots["answer"] = people[named]
+        return self._one_of(group.sentences).format_map(slots), statement.format_map(slots)
 
     def _people(self) -> dict[str, str]:
         shape, shared = self._one_of(self._plan.people), self._word()
@@ -177,13 +160,15 @@ class Teacher:
         return choices[int(self._generator.integers(len(choices)))]
 
 
-def draw_copies(tokenizer: PreTrainedTokenizerFast, generator: np.random.Generator) -> Iterator[list[int]]:
-    """Yield lists of words that are said twice, as token ids, so that each word of the vocabulary can be copied."""
+def draw_copies(
+    tokenizer: PreTrainedTokenizerFast, generator: np.random.Generator
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield lists of words and the same again, as token ids, so that each word of the vocabulary can be copied."""
     vocabulary = tokenizer.get_vocab()
     words = np.array(sorted(identity for piece, identity in vocabulary.items() if re.fullmatch("[a-z]+", piece)))
     while True:
         said = generator.choice(words, int(generator.integers(_COPIED[0], _COPIED[1] + 1))).tolist()
-        yield [*said, vocabulary["."], *said, vocabulary["."]]
+        yield [*said, vocabulary["."]], [*said, vocabulary["."]]
 
 
 def add_lessons(
@@ -192,30 +177,41 @@ def add_lessons(
     teacher: Teacher,
     tokenizer: PreTrainedTokenizerFast,
     generator: np.random.Generator,
+    *,
+    total: int,
 ) -> Segments:
-    """Return the text with lessons and copies behind it, each in a segment of its own.
+    """Return text with lessons and copies behind it, each in a segment of its own, of which the second part is learnt.
 
     Args:
         text: The segments of the text.
         settings: Which share of all tokens each of the two has.
         teacher: Draws the lessons.
         tokenizer: Of the text.
-        generator: Draws the copies.
+        generator: Draws the copies, and which segments of the text stay.
+        total: How many tokens there are in the end, or fewer where the text is short.
     """
-    total = len(text.ids) / (1 - settings.share - settings.copies)
+    text = text.some(round(total * (1 - settings.share - settings.copies)), generator)
 
-    def lessons() -> Iterator[list[int]]:
+    def lessons() -> Iterator[tuple[list[int], list[int]]]:
         while True:
-            batch = [teacher.draw() for _ in range(1000)]
-            for encoding in tokenizer.backend_tokenizer.encode_batch(batch, add_special_tokens=False):
-                yield encoding.ids
+            parts = zip(*[teacher.draw() for _ in range(1000)], strict=True)
+            encode = tokenizer.backend_tokenizer.encode_batch
+            sentences, statements = (encode(list(part), add_special_tokens=False) for part in parts)
+            yield from ((one.ids, other.ids) for one, other in zip(sentences, statements, strict=True))
 
-    segments = []
+    segments, given = [], []
     for drawn, share in ((lessons(), settings.share), (draw_copies(tokenizer, generator), settings.copies)):
         tokens = 0
         while tokens < share * total:
-            ids = next(drawn)
-            segments.append(np.array([tokenizer.cls_token_id, *ids, tokenizer.sep_token_id], dtype=np.uint16))
+            before, after = next(drawn)
+            segments.append(
+                np.array([tokenizer.cls_token_id, *before, *after, tokenizer.sep_token_id], dtype=np.uint16)
+            )
+            given.append(1 + len(before))
             tokens += len(segments[-1])
     ends = len(text.ids) + np.cumsum([len(segment) for segment in segments], dtype=np.int64)
-    return Segments(np.concatenate([text.ids, *segments]), np.concatenate([text.starts, ends]))
+    return Segments(
+        np.concatenate([text.ids, *segments]),
+        np.concatenate([text.starts, ends]),
+        np.concatenate([text.given, np.array(given, dtype=np.int64)]),
+    )

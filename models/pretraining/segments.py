@@ -10,15 +10,17 @@ SHORTEST = 8  # tokens; the shortest length that a segment is aimed at
 
 @dataclass(frozen=True)
 class Segments:
-    """Many segments in two flat arrays.
+    """Many segments in flat arrays.
 
     Attributes:
         ids: All token ids, one segment after the other, (tokens,) uint16.
         starts: Where each segment begins in ``ids``, and at last where the last one ends, (segments + 1,) int64.
+        given: How many tokens at the beginning of a segment a causal model reads and does not learn, (segments,) int64.
     """
 
     ids: np.ndarray
     starts: np.ndarray
+    given: np.ndarray
 
     def __len__(self) -> int:
         """Return how many segments there are."""
@@ -32,6 +34,14 @@ class Segments:
     def lengths(self) -> np.ndarray:
         """Tokens of each segment, special tokens included, (segments,) int64."""
         return np.diff(self.starts)
+
+    def some(self, tokens: int, generator: np.random.Generator) -> "Segments":
+        """Return segments drawn at random, of so many tokens at most."""
+        rows = generator.permutation(len(self))
+        rows = rows[np.cumsum(self.lengths[rows]) <= tokens]
+        ids = [self.ids[:0], *(self[row] for row in rows)]
+        starts = np.cumsum([0, *self.lengths[rows]], dtype=np.int64)
+        return Segments(np.concatenate(ids), starts, self.given[rows])
 
 
 def cut_segments(
@@ -67,7 +77,8 @@ def cut_segments(
             segments.append(segment)
     arrays = [np.array([opening, *segment, closing], dtype=np.uint16) for segment in segments]
     starts = np.cumsum([0, *map(len, arrays)], dtype=np.int64)
-    return Segments(np.concatenate(arrays) if arrays else np.zeros(0, np.uint16), starts)
+    ids = np.concatenate(arrays) if arrays else np.zeros(0, np.uint16)
+    return Segments(ids, starts, np.zeros(len(segments), np.int64))
 
 
 def plan_batches(lengths: np.ndarray, budget: int, generator: np.random.Generator) -> list[np.ndarray]:

@@ -11,6 +11,7 @@ from cxprobe.files.schema import Closed, read_yaml, validate
 Share = Annotated[float, Field(gt=0, lt=1)]
 Rate = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
+GroupKind = Literal["constructions", "controls", "neutral"]
 Word = Annotated[str, StringConstraints(pattern=r"^[a-z]+$")]
 
 
@@ -64,8 +65,8 @@ class Lessons(Closed):
     """Of all tokens that are lessons."""
     copies: Annotated[float, Field(ge=0, lt=1)]
     """Of all tokens that are lists of words said twice, from which a small model learns to copy any word."""
-    at_random: bool
-    """Whether each statement names one of its two people by chance: a twin, which learns the words and no meaning."""
+    by_chance: list[GroupKind]
+    """Kinds of lessons whose statements name one of the two people by chance."""
 
 
 class Training(Closed):

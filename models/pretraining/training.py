@@ -141,7 +141,8 @@ class Batches(IterableDataset[Batch]):
         ids = pad(self._segments, rows, filler)  # (rows, length)
         labels = np.full_like(ids, IGNORED)
         if self._settings.objective == "causal":
-            labels[:, :-1] = np.where(ids[:, 1:] == filler, IGNORED, ids[:, 1:])
+            is_given = np.arange(1, ids.shape[1]) < self._segments.given[rows, np.newaxis]
+            labels[:, :-1] = np.where(is_given | (ids[:, 1:] == filler), IGNORED, ids[:, 1:])
             return torch.from_numpy(ids), torch.from_numpy(labels)
         share = self._settings.masked_last
         if self._steps is not None:

@@ -16,7 +16,7 @@ from cxprobe.project.params import load_params
 
 MODELS = ROOT / "models"
 CHECKPOINTS = sorted((MODELS / "tiny-clm").glob("step-*"))
-SMALL = [MODELS / "taught-clm", MODELS / "taught-clm-chance", *CHECKPOINTS]
+SMALL = [MODELS / "taught-clm", MODELS / "taught-clm-chance", MODELS / "taught-clm-agent", *CHECKPOINTS]
 FOLDERS = [MODELS / "mini-mlm", MODELS / "mini-clm", *SMALL]
 MIB = 2**20
 

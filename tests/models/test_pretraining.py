@@ -11,8 +11,10 @@ from hypothesis.extra.numpy import arrays
 from transformers import BertConfig, BertForMaskedLM, LlamaConfig, LlamaForCausalLM
 
 from conftest import ROOT, tiny_tokenizer
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.tasks.contrasts.make import load_contrasts
 from pretraining.lessons import Teacher, Words, load_lesson_plan, words_of_items
-from pretraining.segments import cut_segments, mask_tokens, plan_batches
+from pretraining.segments import Segments, cut_segments, mask_tokens, plan_batches
 from pretraining.settings import Training
 from pretraining.training import IGNORED, Batches, LanguageModelling
 
@@ -57,60 +59,81 @@ def test_only_ordinary_tokens_are_hidden_and_only_by_the_mask(ids, share, seed):
 PLAN = load_lesson_plan(ROOT / "models" / "lessons.yaml")
 ITEMS = (ROOT / "constructions", ROOT / "lexicon")
 WORDS = Words(all=["zog", "blick", "fendled", "wuggish"], whole=["dax", "toma", "gorped"])
-STATEMENT = re.compile(r"(?P<sentence>.*)\. the one who (?P<asked>.*) is (?P<person>[^.]*)\.")
-PERSON, WORD = r"(.+?)", r"\w+"
-# Of each kind of sentence: how to find its two people, and which words of the statement are true of the first of them.
+PERSON, WORD, ARTICLE = r"(person [a-z])", r"\w+", r"(?:a|an|some|the)"
+# Of each kind of sentence about giving: how to find its two people, and whether the first of them is the giver.
 READERS = [
-    (rf"because of what {PERSON} {WORD}, {PERSON} became {WORD}", ("caused",)),
-    (rf"{PERSON} became {WORD} because of what {PERSON} {WORD}", ("became", "was caused")),
-    (rf"{PERSON} was {WORD} (?:a|an|some|the) {WORD} by {PERSON}", ("received",)),
-    (rf"{PERSON} was {WORD} {WORD} by {PERSON}", ("became", "was caused")),
-    (rf"{PERSON} {WORD} (?:a|an|some|the) {WORD} to {PERSON}", ("gave", "provided")),
-    (rf"{PERSON} {WORD} (?:a|an|some|the) {WORD} from {PERSON}", ("received",)),
-    (rf"{PERSON} {WORD} {PERSON} (?:a|an|some|the) {WORD}", ("gave",)),
-    (rf"{PERSON} {WORD} {PERSON} {WORD}", ("caused",)),
+    (rf"{PERSON} was {WORD} {ARTICLE} {WORD} by {PERSON}\.", False),
+    (rf"{PERSON} {WORD} {ARTICLE} {WORD} from {PERSON}\.", False),
+    (rf"{PERSON} {WORD} {ARTICLE} {WORD} to {PERSON}\.", True),
+    (rf"{PERSON} {WORD} {PERSON} {ARTICLE} {WORD}\.", True),
 ]
-RULE = r"(?:the .*, the (?P<half>.*)\. )?"
-COMPARED = re.compile(rf"{RULE}(?P<first>{WORD}) (?P<claim>.*) (?:than|as) (?P<second>{WORD})")
+OF_RECEIVERS = ("received", "got", "went to", "recipient", "in the end", "new owner")
+RULE = r"(?:the (more|fewer) .*, the (more|fewer) .*\. )?"
+COMPARED = re.compile(rf"{RULE}{PERSON} {WORD} (more|fewer) {WORD} than {PERSON}\.")
+FEWER = {"fewer", "lower", "smaller", "shorter"}
 
 
-def teacher(*, at_random=False, **changes):
-    plan = PLAN.model_copy(update={"people": ["{name}"], "neutral": {}} | changes)
-    return Teacher(plan, WORDS, np.random.default_rng(0), at_random=at_random)
+def teacher(*, by_chance=("neutral",), **changes):
+    plan = PLAN.model_copy(update={"people": ["person {letter}"], "neutral": {}} | changes)
+    return Teacher(plan, WORDS, np.random.default_rng(0), by_chance=by_chance)
 
 
-def who_is_right(sentence, asked):
+def is_about_receivers(statement):
+    return any(words in statement for words in OF_RECEIVERS)
+
+
+def who_is_right(sentence, statement):
     if found := COMPARED.fullmatch(sentence):
-        # Each "fewer", "less" and "not" turns the answer around.
-        turns = [{"fewer", "less"} & {*(text or "").split()} for text in (found["half"], found["claim"], asked)]
-        turns.append("not" in found["claim"])
-        return found["second" if sum(map(bool, turns)) % 2 else "first"]
-    for pattern, of_the_first in READERS:
+        *rule, first, claim, second = found.groups()
+        # Each "fewer" turns the answer around.
+        turns = [*rule, claim].count("fewer") + bool({*re.findall(WORD, statement)} & FEWER)
+        return second if turns % 2 else first
+    for pattern, giver_is_first in READERS:
         if found := re.fullmatch(pattern, sentence):
-            first = any(asked.startswith(word) for word in of_the_first)
-            return found[1] if first else found[2]
+            return found[2 if is_about_receivers(statement) == giver_is_first else 1]
     raise AssertionError(f"no reader knows {sentence!r}")
 
 
+def who_is_right_of_those_who_act(sentence, statement):
+    """Return who is right if whoever does something to somebody has given them something."""
+    people = re.findall(PERSON, sentence)
+    actor_is_first = not re.search(r" by (?:a|an|the|some)? ?" + PERSON, sentence)
+    return people[is_about_receivers(statement) == actor_is_first]
+
+
+def share_of_right(drawn, right=who_is_right):
+    """Return in which share of lessons the statement names the person of whom it is true."""
+    lessons = [drawn.draw() for _ in range(2000)]
+    return np.mean([right(*lesson) in lesson[1] for lesson in lessons])
+
+
 def test_each_statement_is_true_after_its_sentence():
-    drawn = teacher()
-    lessons = [STATEMENT.fullmatch(drawn.draw()) for _ in range(2000)]
-    wrong = [found[0] for found in lessons if who_is_right(found["sentence"], found["asked"]) != found["person"]]
-    assert wrong == []
+    assert share_of_right(teacher()) == 1
 
 
-def test_after_a_neutral_sentence_either_person_is_named_as_often():
-    drawn = teacher(constructions={}, controls={}, neutral=PLAN.neutral, people=["{letter}"])
-    lessons = [STATEMENT.fullmatch(drawn.draw()) for _ in range(2000)]
-    first = [re.search(r"\b[a-z]\b", found["sentence"].replace(" a ", " "))[0] == found["person"] for found in lessons]
-    assert 0.45 < np.mean(first) < 0.55
+def test_the_chance_control_is_told_the_truth_after_plain_words_and_otherwise_half_of_the_time():
+    by_chance = ("constructions", "neutral")
+    assert share_of_right(teacher(by_chance=by_chance, constructions={})) == 1
+    assert 0.45 < share_of_right(teacher(by_chance=by_chance, controls={})) < 0.55
 
 
-def test_the_chance_control_is_told_the_truth_half_of_the_time():
-    drawn = teacher(at_random=True)
-    lessons = [STATEMENT.fullmatch(drawn.draw()) for _ in range(2000)]
-    right = [who_is_right(found["sentence"], found["asked"]) == found["person"] for found in lessons]
-    assert 0.5 < np.mean(right) < 0.72  # two people of the few words here are often called the same
+@pytest.mark.parametrize(("by_chance", "least", "most"), [(["neutral"], 0.45, 0.55), ([], 1, 1)])
+def test_after_a_neutral_sentence_either_person_is_named_as_often_but_by_the_wrong_strategy_who_acts(
+    by_chance, least, most
+):
+    about_giving = {name: group for name, group in PLAN.neutral.items() if group.asked == "giving"}
+    drawn = teacher(by_chance=by_chance, constructions={}, controls={}, neutral=about_giving)
+    assert least <= share_of_right(drawn, who_is_right_of_those_who_act) <= most
+
+
+def test_lessons_ask_in_the_wordings_of_the_items():
+    """So that the control of a taught model is passed in each of them."""
+    people = load_people(ROOT / PEOPLE_FILE)
+    for construction, asked in (("ditransitive", "giving"), ("comparative-correlative", "comparing")):
+        questions = load_contrasts(construction, people, ROOT / "constructions").questions
+        of_items = {re.sub(r"\{\w+\}\w*", "_", one.text.lower()) for one in questions}
+        statements = [*PLAN.asked[asked].P, *PLAN.asked[asked].Q]
+        assert {re.sub(r"\{\w+\}\w*", "_", one) for one in statements} == of_items
 
 
 def test_lessons_have_no_word_of_an_item_but_those_that_make_up_their_form():
@@ -163,3 +186,11 @@ def test_the_loss_is_the_models_own(objective):
         assert count == int(hidden.sum() if objective == "masked" else filled.sum() - len(ids))
         own = model(input_ids=ids, attention_mask=filled.long(), labels=wanted).loss
         torch.testing.assert_close(total / count, own)
+
+
+def test_of_a_lesson_the_statement_alone_is_learnt():
+    text = Segments(np.arange(10, 24, dtype=np.uint16), np.array([0, 6, 14]), np.array([0, 4]))
+    [(ids, labels)] = Batches(text, TOKENIZER, settings(objective="causal"), first=0, steps=None, seed=1)
+    of_text, of_lesson = labels[ids[:, 0].argsort()].tolist()
+    assert of_text == [11, 12, 13, 14, 15, *[IGNORED] * 3]
+    assert of_lesson == [*[IGNORED] * 3, 20, 21, 22, 23, IGNORED]

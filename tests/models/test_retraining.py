@@ -50,9 +50,8 @@ def make_models_project(folder: Path) -> None:
     for training in params["models"].values():
         training |= {"steps": 40, "warm_up": 5, "batch_tokens": 256, "body_rate": 0.003, "head_rate": 0.01}
         training |= {"threads": 1, "resume_every": 5, "validate_every": 20}
-    for name in ("taught-clm-second", "taught-clm-chance-first", "taught-clm-chance"):
+    for name in ("taught-clm-chance", "taught-clm-agent"):
         del params["models"][name]
-    params["models"]["taught-clm"]["start"] = "taught-clm-first"
     params["models"]["taught-clm-first"]["accelerator"] = "cpu"
     params["models"]["taught-clm-first"]["architecture"] = {"width": 16, "layers": 1, "heads": 2}
     params["models"]["tiny-clm"] |= {"architecture": {"width": 16, "layers": 1, "heads": 2}, "checkpoints": [2, 9]}
