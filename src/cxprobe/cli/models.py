@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _MODEL = (
     "A name on the hub, a local folder, a .gguf file, or one of these: mini-clm, mini-mlm, taught-clm, "
-    "taught-clm-chance, smollm2-135m."
+    "taught-clm-chance, taught-clm-agent, smollm2-135m."
 )
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")]
 Precision = Annotated[Dtype, typer.Option(help="The precision of weights and computation.")]
