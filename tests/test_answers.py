@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+from decimal import ROUND_HALF_UP, Decimal
 from itertools import combinations
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import cxprobe
 from conftest import ROOT
 from cxprobe.errors import CxprobeError, DataError
 from cxprobe.exports import export_items
+from cxprobe.files.texts import read_texts
 from cxprobe.project.params import Params, load_params
 
 # Three hypotheses about each premise, of which a reply has the columns of those that were published.
@@ -44,7 +46,8 @@ def rate(table: pd.DataFrame, measure: str, **cells: str) -> float:
 
 
 def test_replies_are_read_and_an_empty_one_is_no_answer():
-    rates = cxprobe.evaluate(REPLIES, by=["construction"], chain_of_thought=True)
+    with pytest.warns(UserWarning, match="no answer could be read in 1 replies, rows 5"):
+        rates = cxprobe.evaluate(REPLIES, by=["construction"], chain_of_thought=True)
     assert rate(rates, "accuracy") == 3 / 5
     assert rate(rates, "accuracy_parsed") == 3 / 4
     assert rate(rates, "unparsed") == 1 / 5
@@ -149,6 +152,8 @@ def test_choices_of_people_have_a_majority_and_an_agreement():
     assert rate(rates, "accuracy") == 9 / 11
     assert rate(rates, "majority") == 1
     assert rate(rates, "failed") == 1 / 12
+    by_person = cxprobe.evaluate(table, items, by=["annotator"])
+    assert by_person.query("measure == 'majority'")["annotator"].tolist() == [""]  # it is nobody's
     values = [[one for who, i, one in cells if i == item and one] for item in "0123"]
     pairs = [(one, other, len(row) - 1) for row in values for one, other in combinations(row, 2)]
     every = [one for row in values for one in row]
@@ -306,3 +311,15 @@ def test_replies_from_elsewhere_are_read_as_those_of_a_model(params):
 def test_a_task_refuses_a_file_of_another_kind(params, task, kind):
     with pytest.raises(CxprobeError, match=f"'theirs' is a file of {kind}, and {task} takes"):
         with_file(task, kind, pd.DataFrame({"id": ["a"]}))
+
+
+def test_the_sheet_of_the_docs_has_the_rates_that_the_page_says():
+    folder = ROOT / "docs" / "tutorials" / "sheet"
+    sheets = [read_texts(folder / f"{name}.csv").assign(file=name) for name in ("assistant", "smollm2-135m")]
+    rates = cxprobe.evaluate(pd.concat(sheets), read_texts(folder / "key.csv"), by=["file"])
+    text = (ROOT / "docs" / "howto" / "exchange.md").read_text()
+    said = {"assistant": "assistant (a language model)", "smollm2-135m": "SmolLM2 (a language model)"}
+    for row in rates.query("measure == 'accuracy' and file != ''").to_dict("records"):
+        percent = [Decimal(100 * row[key]).quantize(Decimal(1), ROUND_HALF_UP) for key in ("value", "low", "high")]
+        assert f"| {said[row['file']]} | {percent[0]} % [{percent[1]}, {percent[2]}] |" in text
+    assert f"(alpha {rate(rates, 'agreement'):.2f})".replace("0.", ".") in text

@@ -4,6 +4,7 @@ What is asked of a table are its columns, and what they are called is said by wh
 answer to no item, a second one and a missing one are faults with their rows.
 """
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from math import nan, sqrt
 
@@ -14,7 +15,7 @@ from scipy.special import stdtrit
 from cxprobe.errors import DataError
 from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
-from cxprobe.models.files import ANNOTATOR, FILE, joined, numbers
+from cxprobe.models.files import ANNOTATOR, FILE, MOST_NAMED, joined, numbers
 from cxprobe.models.replies import evaluate_reply, read_answer
 from cxprobe.seeding import SEED
 from cxprobe.stats import CLUSTER, cluster_columns, clusters_by, correlation, credits_of_margins, mean_by, rate_by
@@ -119,7 +120,8 @@ def evaluate(
     else:
         parts = [*_of_scores(table, column, bad, id, [*whose, *by])]
     levels = [*by, *([AGAINST] if kind == "good_score" and len(bad) > 1 else [])]
-    rates = [_rates(part, []) for part in parts] + [_rates(part, levels) for part in parts if levels]
+    divided = [(part, [name for name in levels if name in part]) for part in parts]
+    rates = [_rates(part, []) for part in parts] + [_rates(part, within) for part, within in divided if within]
     if kind == "chosen":
         rates += _agreements(table, column, id, by)
     return _in_order(rates, levels)
@@ -149,6 +151,9 @@ def _of_replies(table: pd.DataFrame, column: str, gold: str, thought: bool) -> I
         text = cells[column] if isinstance(cells[column], str) and cells[column].strip() else None
         outcomes.append(evaluate_reply(text, right, answers, chain_of_thought=thought)[1])
     outcome = pd.Series(outcomes)
+    if unread := [str(row) for row, one in enumerate(outcomes, start=1) if one == "unparsed"]:
+        rows = ", ".join(unread[:MOST_NAMED]) + (", ..." if len(unread) > MOST_NAMED else "")
+        warnings.warn(f"answers: no answer could be read in {len(unread)} replies, rows {rows}", stacklevel=4)
     replied, chance = outcome != "failed", 1 / len(answers)
     measured = table.assign(value=(outcome == "right").astype(float))
     yield measured[replied].assign(measure="accuracy", chance=chance)
@@ -169,7 +174,8 @@ def _of_choices(table: pd.DataFrame, column: str, gold: str, key: str) -> Iterat
     right = made.assign(value=(made[column] == made[gold]).astype(float))
     yield right.assign(measure="accuracy")
     if key in made and made[key].duplicated().any():
-        first = right.drop_duplicates(key).drop(columns=f"{CLUSTER}{ANNOTATOR}", errors="ignore")
+        of_one = [f"{CLUSTER}{ANNOTATOR}", FILE, ANNOTATOR]  # a majority is nobody's
+        first = right.drop_duplicates(key).drop(columns=of_one, errors="ignore")
         share = first[key].map(right.groupby(key)["value"].mean())
         yield first.assign(measure="majority", value=(share > 1 / 2).astype(float))
     yield table.assign(measure="failed", value=(chosen == "").astype(float), chance=nan)

@@ -20,7 +20,8 @@ from cxprobe.run.record import ModelFacts
 
 FILE, ANNOTATOR = "file", "annotator"
 """Columns: which of several tables a row is from, and whose choice it is."""
-_MOST_NAMED = 5
+MOST_NAMED = 5
+"""Rows that a message names."""
 _MARGINS = {"good": 0.5, "bad": -0.5}  # of a choice
 
 
@@ -52,9 +53,9 @@ def joined(table: pd.DataFrame, items: pd.DataFrame | None, key: str, whose: Seq
 
 
 def _rows(rows: Any, key: str, what: str, fault: str) -> list[str]:
-    """Return a fault for each of some rows, at most `_MOST_NAMED`, and how many more there are."""
+    """Return a fault for each of some rows, at most `MOST_NAMED`, and how many more there are."""
     first = zip(rows.index.tolist(), rows[key].tolist(), strict=True)
-    named = [f"{what}, row {row + 1}: {key} {name!r} {fault}" for row, name in [*first][:_MOST_NAMED]]
+    named = [f"{what}, row {row + 1}: {key} {name!r} {fault}" for row, name in [*first][:MOST_NAMED]]
     more = len(rows) - len(named)
     return [*named, f"{what}: {more} more rows like this"] if more > 0 else named
 
