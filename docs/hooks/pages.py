@@ -38,7 +38,7 @@ SHOWN |= {f"{EXAMPLES}/{file}": f"reference/formats.md#{file.replace('.', '')}" 
 SHOWN[f"{EXAMPLES}/form_pairs.yaml"] = "reference/formats.md#pairsyaml"
 # Whose docstrings say what the columns of tables hold.
 COLUMNS = (
-    "tasks.recognition.probes.Predictions",
+    "tasks.recognition.measure.Predictions",
     "tasks.prompts.items.Item",
     "results.comparisons.compare_models",
 )

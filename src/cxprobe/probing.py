@@ -3,13 +3,10 @@
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 from joblib import Parallel, delayed
-from joblib import hash as joblib_hash
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
@@ -20,8 +17,6 @@ from sklearn.preprocessing import StandardScaler
 
 from cxprobe.errors import DataError, ProbeError
 from cxprobe.files.arrays import Vectors
-from cxprobe.files.code import code_digest
-from cxprobe.files.writing import scratch_folder
 
 Cut = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Row numbers: those to train on and those held out."""
@@ -155,24 +150,6 @@ def for_each_layer(vectors: Vectors, work: Callable[[int, Any], T], *, jobs: int
         results.append(result)
         progress(1)
     return results
-
-
-def kept_folder(
-    parent: Path, table: pd.DataFrame, vectors: Vectors, rows: NDArray[np.int64], code: str, *parts: object
-) -> Path:
-    """Return the folder that keeps what probes predict from vectors, so that none is trained twice.
-
-    Args:
-        parent: The folder of all that is kept.
-        table: What the vectors are of; all its cells count.
-        vectors: One matrix a layer.
-        rows: Shape (n,): which of their rows count.
-        code: A digest of the code that decides on the results, beside this module.
-        parts: What else decides on them; their ``repr`` tells them apart.
-    """
-    different = np.unique(rows)
-    content = [joblib_hash(matrix[different]) for matrix in vectors]
-    return scratch_folder(parent, table.to_csv(), content, code, code_digest(Path(__file__)), *parts)
 
 
 def cross_validate(

@@ -83,7 +83,6 @@ def put(values: dict[str, object]):
     ("values", "message"),
     [
         ({"recognition/models": {}}, "recognition.models: must not be empty, since constructions is"),
-        ({"recognition/models/mini-mlm": {"let-alone": ["mined"]}}, "recognition.models.mini-mlm: recognition.con"),
         ({"prompts/llms": {}, "prompts/models": {}}, "prompts.models and llms: must not be empty"),
         ({"mining/constructions": {}}, "recognition.constructions (mined): mining.constructions does not have causati"),
         ({"recognition/probe/controls/folds": None}, "control_task: true needs folds"),

@@ -12,10 +12,9 @@ from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
 from cxprobe.probing import Fitting
 from cxprobe.stats import credit
-from cxprobe.tasks.recognition import probes
 from cxprobe.tasks.recognition.evaluate import search_curves
+from cxprobe.tasks.recognition.measure import control_labels, recognise, tune_subset
 from cxprobe.tasks.recognition.params import Controls, Probe, SearchRange, Tune
-from cxprobe.tasks.recognition.probes import control_labels, recognise, tune_subset
 
 pytestmark = pytest.mark.pipeline
 
@@ -52,20 +51,20 @@ def source():
     return Source(both, Features(rows["text"].to_numpy()[order].tolist(), vectors))
 
 
-def subset_of(source, feature="length"):
-    return source.rows[source.rows["feature"] == feature]
+def subset_of(source):
+    return source.rows[source.rows["feature"] == "length"]
 
 
-def once(source, kept, settings=SETTINGS, C=1.0, feature="length", seed=0, jobs=1):
+def once(source, settings=SETTINGS):
     """Return predictions and the number of probes that were counted."""
     counted: list[int] = []
-    fittings = [Fitting(C, False, settings.max_iter, seed, "toy")] * 2
-    found = recognise(subset_of(source, feature), source.features, fittings, settings, jobs, kept, counted.append)
+    fittings = [Fitting(1.0, False, settings.max_iter, 0, "toy")] * 2
+    found = recognise(subset_of(source), source.features, fittings, settings, 1, counted.append)
     return found, sum(counted)
 
 
-def test_every_test_sentence_is_judged_by_every_layer(source, tmp_path):
-    (tested, _), counted = once(source, tmp_path / "scratch")
+def test_every_test_sentence_is_judged_by_every_layer(source):
+    (tested, _), counted = once(source)
     assert {*tested} == {"value", "label", "id", "feature", "cluster_template", "layer", "probability"}
     assert tested.groupby("layer")["id"].agg(set).tolist() == [{f"s{number}" for number in range(60, 120)}] * 2
     right = credit(tested["probability"].to_numpy(), (tested["label"] == "positive").to_numpy())
@@ -74,40 +73,20 @@ def test_every_test_sentence_is_judged_by_every_layer(source, tmp_path):
     assert counted == 2
 
 
-@pytest.mark.parametrize(
-    ("change", "trainings"),
-    [
-        ({"jobs": 2}, 0),  # a run that was killed does not train again what was finished
-        ({"settings": SETTINGS.model_copy(update={"max_iter": 999})}, 1),
-        ({"settings": SETTINGS.model_copy(update={"controls": ALL})}, 1),
-        ({"C": 0.5}, 1),
-        ({"feature": "distance"}, 1),
-        ({"seed": 1}, 1),
-    ],
-)
-def test_predictions_are_kept_for_the_same_work_alone(source, tmp_path, monkeypatch, change, trainings):
-    first, _ = once(source, tmp_path / "scratch")
-    trained, real = [], probes.for_each_layer
-    monkeypatch.setattr(probes, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
-    again, counted = once(source, tmp_path / "scratch", **change)
-    assert (len(trained), counted) == (trainings, 2)
-    assert trainings or all(one.reset_index(drop=True).equals(other) for one, other in zip(first, again, strict=True))
+def with_all(source, **changes):
+    return once(source, SETTINGS.model_copy(update={"controls": ALL.model_copy(update=changes)}))[0]
 
 
-def with_all(source, scratch, **changes):
-    return once(source, scratch, SETTINGS.model_copy(update={"controls": ALL.model_copy(update=changes)}))[0]
-
-
-def test_the_probes_do_not_depend_on_what_is_computed_beside_them_and_absent_tables_have_columns(source, tmp_path):
-    alone, _ = once(source, tmp_path / "scratch")
-    beside = with_all(source, tmp_path / "scratch")
+def test_the_probes_do_not_depend_on_what_is_computed_beside_them_and_absent_tables_have_columns(source):
+    alone, _ = once(source)
+    beside = with_all(source)
     pd.testing.assert_frame_equal(alone.probes, beside.probes)
     assert alone.folds.empty
     assert set(alone.folds) == set(beside.folds)
 
 
-def test_each_training_sentence_is_held_out_once_with_its_label_and_with_that_of_its_word(source, tmp_path):
-    folds = with_all(source, tmp_path / "scratch").folds
+def test_each_training_sentence_is_held_out_once_with_its_label_and_with_that_of_its_word(source):
+    folds = with_all(source).folds
     assert folds.groupby(["task", "layer"])["id"].agg(set).tolist() == [{f"s{n}" for n in range(60)}] * 4
     assert sorted(folds["fold"].unique()) == [0, 1, 2]
     labels = {f"s{number}": "positive" if number % 2 == 0 else "negative" for number in range(60)}
@@ -119,8 +98,8 @@ def test_each_training_sentence_is_held_out_once_with_its_label_and_with_that_of
     assert set(folds["cluster_word"]) == set("abcdefghij")
 
 
-def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source, tmp_path):
-    folds = with_all(source, tmp_path / "scratch").folds.query("task == 'real' and layer == 1")
+def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source):
+    folds = with_all(source).folds.query("task == 'real' and layer == 1")
     rows = folds.set_index("id")
     texts = subset_of(source).set_index("id")["text"][rows.index]
     vectors = pd.DataFrame(source.features.vectors[1], index=source.features.ids).loc[texts].set_index(rows.index)

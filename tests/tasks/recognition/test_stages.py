@@ -12,6 +12,7 @@ from cxprobe.files.arrays import read_features
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.params import BaselineSet, ModelSpec, NgramFeatures, Rule, TagNgrams
+from cxprobe.results.params import Everything
 from cxprobe.results.rates import divided_by
 from cxprobe.results.schema import facet_columns
 from cxprobe.tasks.recognition.params import RecognitionStage
@@ -69,7 +70,7 @@ def evaluated_once(tmp_path_factory):
 def params_of_models() -> RecognitionStage:
     params = RecognitionStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError))
     section, one = params.recognition, ModelSpec(name="model", revision=None, sha256=None, dtype="float32")
-    changes = {"models": {entry: {} for entry in ENTRIES}, "constructions": {"toy": SOURCES}}
+    changes = {"models": {entry: Everything() for entry in ENTRIES}, "constructions": {"toy": SOURCES}}
     changes["probe"] = section.probe.model_copy(update={"max_iter": 5000})
     models = {"one": one, "one-random": one.model_copy(update={"weights": "random", "seed": 1}), "baseline": PANEL}
     compute = params.compute.model_copy(update={"jobs": 1})

@@ -16,7 +16,7 @@ def embed(stage: Stage[RecognitionStage], member: Member) -> Mapping[str, float]
     if member.is_baseline:
         return {"sentences": 0}
     texts = {}
-    for name, source in stage.params.recognition.sources_of(stage.item):
+    for name, source in stage.params.recognition.sources:
         sentences = read_table(stage.use(DATA / "make_recognition" / name / source) / "sentences.parquet")
         texts[f"{name}/{source}"] = sentences["text"].drop_duplicates().tolist()
     model = MeasuredModel.of(stage, member.slug, member.spec, load_encoder)

@@ -41,7 +41,7 @@ def recognition_responses(probes: pd.DataFrame) -> pd.DataFrame:
     The middle layer has the number ``layers // 2``, where layer 0 is the embeddings. It is fixed in advance.
 
     Args:
-        probes: Of `cxprobe.tasks.recognition.probes.Predictions`.
+        probes: Of `cxprobe.tasks.recognition.measure.Predictions`.
 
     Returns:
         Columns of `cxprobe.results.schema.RESPONSES` but task, model, construction and source; layer, feature and
@@ -69,7 +69,7 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
     and are a cluster, as those of one template are.
 
     Args:
-        folds: Of `cxprobe.tasks.recognition.probes.Predictions`, with the columns model, construction and source.
+        folds: Of `cxprobe.tasks.recognition.measure.Predictions`, with the columns model, construction and source.
 
     Returns:
         The measures accuracy_on_folds, whose control is the accuracy of random labels of words; probe_selectivity; and
@@ -194,7 +194,7 @@ def search_curves(trials: pd.DataFrame, best: pd.DataFrame, title: str) -> Figur
     """Draw the accuracy over C of the trials of a search, a panel for each feature.
 
     Args:
-        trials: Of `cxprobe.tasks.recognition.probes.tune_subset`.
+        trials: Of `cxprobe.tasks.recognition.measure.tune_subset`.
         best: The best of each feature and layer.
         title: Of the figure.
     """
@@ -209,7 +209,7 @@ def best_trials(trials: pd.DataFrame) -> list[Trial]:
     """Return the best trials of the middle layer, as many of each feature, as child runs of MLflow.
 
     Args:
-        trials: Of `cxprobe.tasks.recognition.probes.tune_subset`; those that did not converge are left out.
+        trials: Of `cxprobe.tasks.recognition.measure.tune_subset`; those that did not converge are left out.
     """
     of_middle = trials[(trials["layer"] == trials["layer"].nunique() // 2) & trials["accuracy"].notna()]
     ranked = of_middle.sort_values("accuracy", ascending=False, kind="stable").groupby("feature", sort=False)
@@ -228,7 +228,7 @@ def rates_by_setting(untuned: pd.DataFrame, tuned: pd.DataFrame) -> pd.DataFrame
     """Return what the probes of the middle layer reach on the test part by the usual and by the best settings.
 
     Args:
-        untuned: The probes of `cxprobe.tasks.recognition.probes.Predictions`, by the setting of the parameters.
+        untuned: The probes of `cxprobe.tasks.recognition.measure.Predictions`, by the setting of the parameters.
         tuned: Those by the best settings of a search.
 
     Returns:
@@ -261,7 +261,7 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
         return DATA / "measure_recognition" / member.entry / member.inside / construction / source
 
     def _predictions(self, member: Member, name: str) -> Iterator[pd.DataFrame]:
-        for construction, source in self.stage.params.recognition.sources_of(member.entry):
+        for construction, source in self.stage.params.recognition.sources:
             table = read_table(self.stage.use(self._measured(member, construction, source) / f"{name}.parquet"))
             yield table.assign(model=member.slug, construction=construction, source=source)
 

@@ -9,7 +9,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 from cxprobe.constructions.construction import SentenceSource
 from cxprobe.corpora.params import Mining
 from cxprobe.files.schema import Closed, Slug, SomeDistinct, named_elsewhere
-from cxprobe.results.params import TaskParams, TaskSection
+from cxprobe.results.params import Everything, TaskParams, TaskSection
 from cxprobe.stats import CLUSTER
 
 Folds = Annotated[int, Field(ge=2)]
@@ -124,8 +124,8 @@ class Tune(Closed):
 class RecognitionParams(TaskSection):
     """Probes of form: they classify whether a sentence has a construction, for every model and source."""
 
-    models: dict[Slug, dict[Slug, SomeDistinct[SentenceSource]]]
-    """Entry of models -> those of constructions and their sources that it is asked about; {} for all."""
+    models: dict[Slug, Everything]
+    """Entries of models."""
     constructions: dict[Slug, SomeDistinct[SentenceSource]]
     """Construction -> the sources of its sentences. "generated": its grammars. "balanced": its second pair of grammars.
     "mined": a corpus, with labels in labels.tsv; mining.constructions must name the construction too."""
@@ -139,11 +139,6 @@ class RecognitionParams(TaskSection):
     def sources(self) -> list[tuple[Slug, SentenceSource]]:
         """The constructions, each with a source of its sentences."""
         return [(name, source) for name, sources in self.constructions.items() for source in sources]
-
-    def sources_of(self, model: Slug) -> list[tuple[Slug, SentenceSource]]:
-        """Return the constructions, each with a source of its sentences, that a model is asked about."""
-        asked = self.models[model] or self.constructions
-        return [(name, source) for name, sources in asked.items() for source in sources]
 
 
 class RecognitionStage(TaskParams):
@@ -159,12 +154,8 @@ class RecognitionStage(TaskParams):
     """How sentences are mined from corpora."""
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
-        """Yield constructions that are not mined, or that a model is asked about alone."""
+        """Yield constructions whose sentences are of corpora, and that are not mined."""
         yield from super().faults_between(constructions)
-        section, mined = self.recognition, self.mining.constructions
-        from_corpora = [name for name, source in section.sources if source == "mined"]
+        mined = self.mining.constructions
+        from_corpora = [name for name, source in self.recognition.sources if source == "mined"]
         yield from named_elsewhere("recognition.constructions (mined)", from_corpora, "mining.constructions", mined)
-        every = [" ".join(one) for one in section.sources]
-        for model in section.models:
-            named = [" ".join(asked) for asked in section.sources_of(model)]
-            yield from named_elsewhere(f"recognition.models.{model}", named, "recognition.constructions", every)

@@ -66,11 +66,8 @@ class RecognitionTask(Task):
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield what each model reads: every sentence once."""
         section = params.section(RecognitionParams)
-        sentences = labelled_sentences(section, mined=True)
-        sources = sentences[["construction", "source"]].apply(tuple, axis="columns")
-        for model in section.models:
-            read = sentences[sources.isin(section.sources_of(model))].drop_duplicates("text")
-            yield from read_demand(params.models, "embed_recognition", [model], read["text"].tolist())
+        texts = labelled_sentences(section, mined=True)["text"].unique().tolist()
+        yield from read_demand(params.models, "embed_recognition", section.models, texts)
 
     def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Any) -> Shown | None:
         """Return the sentences of a row of all features at the middle layer.
