@@ -40,13 +40,13 @@ from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.reading import shown
 from cxprobe.files.schema import near_to, suggest
 from cxprobe.files.texts import read_pair_table, require_texts
-from cxprobe.models import causal, embedding, language_models, masked, scoring
+from cxprobe.models import Dtype, SchemeName, causal, embedding, language_models, masked, scoring
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
 from cxprobe.models.files import scores_of_pairs
 from cxprobe.models.masked import candidate_log_probabilities
 from cxprobe.models.measuring import unknown_tokens
 from cxprobe.models.pairs import check_scored, member_texts, texts_of_pairs
-from cxprobe.models.params import Bos, Dtype, Member, ModelSpec, SchemeName
+from cxprobe.models.params import Bos, Member, ModelSpec
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
 from cxprobe.models.texts import (
     PAIR_COLUMNS,

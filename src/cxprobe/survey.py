@@ -9,6 +9,7 @@ import pandas as pd
 from cxprobe.constructions.people import People
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
+from cxprobe.models import SchemeName
 from cxprobe.models.pairs import baseline_answers
 from cxprobe.models.params import (
     BaselineSpec,
@@ -17,7 +18,6 @@ from cxprobe.models.params import (
     NgramModel,
     PairClassifier,
     Rule,
-    SchemeName,
     UnigramModel,
 )
 from cxprobe.models.texts import Pair, pair_table, pairs_of, without_gaps

@@ -46,7 +46,7 @@ def imported_by(*words: str) -> set[str]:
 
 @pytest.mark.parametrize("words", [("--help",), ("--version",), ("add", "--help"), ("score", "--help")], ids=" ".join)
 def test_help_imports_nothing_that_takes_long(words):
-    assert not imported_by(*words) & SLOW_TO_IMPORT
+    assert not imported_by(*words) & {*SLOW_TO_IMPORT, "ruamel"}
 
 
 @pytest.mark.pipeline

@@ -16,7 +16,6 @@ import typer
 
 from cxprobe.cli import add, check, init, labels, models, runs
 from cxprobe.errors import CxprobeError, ProjectError, warn_in_words
-from cxprobe.files.reading import one_line
 from cxprobe.run.progress import end_on_signals
 from cxprobe.secrets import redact
 
@@ -85,6 +84,7 @@ def _user_message(command: Callable[..., None]) -> Callable[..., None]:
                 require_project(Path())
             command(*args, **options)
         except (CxprobeError, ImportError, OSError) as fault:
+            from cxprobe.files.reading import one_line
             from cxprobe.files.writing import user_message
 
             message = user_message(fault)

@@ -7,18 +7,15 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from ruamel.yaml.comments import CommentedMap
 
 from cxprobe.cli.init import round_trip
 from cxprobe.errors import ModelError, ParamsError, ProjectError
-from cxprobe.files.reading import read_text
-from cxprobe.files.schema import SLUG_PATTERN, read_yaml
-from cxprobe.models.params import Dtype, ModelSpec
+from cxprobe.models import Dtype
 from cxprobe.project.bundled import bundled_files
-from cxprobe.run.params import PARAMS_FILE
 
 if TYPE_CHECKING:
     from cxprobe.models.checkpoints import Source
+    from cxprobe.models.params import ModelSpec
 
 _CHAT_MARKER = "<|im_start|>"  # a bos_token that is one, of a tokenizer without a chat template
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -64,6 +61,7 @@ def add(
     import shutil
 
     from cxprobe.models.checkpoints import PACKAGED
+    from cxprobe.run.params import PARAMS_FILE
 
     slug = slug or re.sub(r"[^a-z0-9]+", "-", Path(name).name.lower().removesuffix(".gguf")).strip("-")
     require_free(slug)
@@ -79,7 +77,7 @@ def add(
     _print_work(slug, spec, fits)
 
 
-def add_model(slug: str, spec: ModelSpec, why: str, kind: str) -> list[str]:
+def add_model(slug: str, spec: "ModelSpec", why: str, kind: str) -> list[str]:
     """Write a model into params.yaml, whose comments stay, and into the models of the tasks that run and can ask it.
 
     Args:
@@ -91,7 +89,11 @@ def add_model(slug: str, spec: ModelSpec, why: str, kind: str) -> list[str]:
     Returns:
         The tasks that ask it now.
     """
+    from ruamel.yaml.comments import CommentedMap
+
+    from cxprobe.files.reading import read_text
     from cxprobe.files.writing import write_bytes
+    from cxprobe.run.params import PARAMS_FILE
     from cxprobe.tasks.registry import TASKS
 
     roundtrip, written, entry = round_trip(), StringIO(), StringIO()
@@ -118,7 +120,7 @@ def add_model(slug: str, spec: ModelSpec, why: str, kind: str) -> list[str]:
     return asked
 
 
-def _print_work(slug: str, spec: ModelSpec, kind: str) -> None:
+def _print_work(slug: str, spec: "ModelSpec", kind: str) -> None:
     """Print how much a model is to read in each stage, and how long that takes, as a short trial tells."""
     from time import perf_counter
 
@@ -165,7 +167,7 @@ def _add_construction(name: str) -> tuple[Path, list[str]]:
     return folder, files
 
 
-def describe_model(name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
+def describe_model(name: str, revision: str | None, dtype: Dtype) -> "ModelSpec":
     """Return the entry of a checkpoint; of a local folder or GGUF file with the digest of what is loaded from it.
 
     Nothing is written: a model of ``models/`` that cxprobe carries and the project does not have is hashed where it is.
@@ -180,6 +182,7 @@ def describe_model(name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
         ModelError: The folder has files that cannot be read.
     """
     from cxprobe.models.checkpoints import OF_THE_HUB, digest_of, is_gguf, path_of
+    from cxprobe.models.params import ModelSpec
 
     spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
     folder = _bundled_folder(name)
@@ -203,7 +206,7 @@ def describe_model(name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
     return spec.model_copy(update={"sha256": digest_of(folder)})
 
 
-def with_document_start(slug: str, spec: ModelSpec) -> tuple[ModelSpec, str, str]:
+def with_document_start(slug: str, spec: "ModelSpec") -> tuple["ModelSpec", str, str]:
     """Return an entry with what a causal model is to read before a text; why, "" for a masked model; and what it is.
 
     It is what began documents in its training, as far as its tokenizer tells. The tokenizer of an instructed model may
@@ -228,7 +231,7 @@ def with_document_start(slug: str, spec: ModelSpec) -> tuple[ModelSpec, str, str
     return (*(_document_start(spec, source) if kind == "causal" else (spec, "")), kind)
 
 
-def _document_start(spec: ModelSpec, source: "Source") -> tuple[ModelSpec, str]:
+def _document_start(spec: "ModelSpec", source: "Source") -> tuple["ModelSpec", str]:
     """Return the entry of a causal model with ``bos``, and why."""
     from cxprobe.models.causal import ids_by_itself
 
@@ -260,6 +263,9 @@ def require_free(slug: str) -> None:
         ProjectError: It is taken, or is not a valid name.
         ParamsError: The file cannot be read.
     """
+    from cxprobe.files.schema import read_yaml
+    from cxprobe.run.params import PARAMS_FILE
+
     _require_name("model", slug)
     models = read_yaml(PARAMS_FILE, ParamsError).get("models") or {}
     owners = {
@@ -276,6 +282,8 @@ def _require_name(kind: str, name: str) -> None:
     Raises:
         ProjectError: It has other characters than small letters, digits and hyphens, or begins with a hyphen.
     """
+    from cxprobe.files.schema import SLUG_PATTERN
+
     if not re.fullmatch(SLUG_PATTERN, name):
         near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
         hint = f"; take '{near}'" if near else ""

@@ -11,17 +11,16 @@ from contextlib import chdir
 from importlib.metadata import distributions
 from io import StringIO
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap
 
 from cxprobe.errors import ParamsError, ProjectError
-from cxprobe.files.reading import read_text
-from cxprobe.files.schema import read_yaml, suggest
 from cxprobe.project.bundled import bundled_files, bundled_paths
-from cxprobe.run.params import PARAMS_FILE
+
+if TYPE_CHECKING:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.comments import CommentedMap
 
 _README = Path(__file__).parent / "templates" / "project.md"
 _PACKAGES = Path("corpora/documentation.txt")
@@ -62,6 +61,7 @@ def preset(
 ) -> None:
     """Write params.yaml from a preset: presets/base.yaml, and what the preset says differently."""
     from cxprobe.files.writing import write_bytes
+    from cxprobe.run.params import PARAMS_FILE
 
     write_bytes(preset_text(name, Path("presets"), only).encode(), PARAMS_FILE)
     print(f"{PARAMS_FILE} is that of the preset {name}. Next: cxprobe check, dvc repro")
@@ -81,6 +81,8 @@ def create_project(folder: Path, preset: str) -> None:
     Raises:
         ProjectError: The folder is not empty, or cannot be written; the preset does not exist; git is not installed.
     """
+    from cxprobe.run.params import PARAMS_FILE
+
     source = bundled_files()
     params = preset_text(preset, source / "presets")
     if there := sorted(path.name for path in folder.glob("*") if path.name != ".git"):
@@ -96,7 +98,9 @@ def create_project(folder: Path, preset: str) -> None:
     pipeline = (folder / "dvc.yaml").read_text(encoding="utf-8")
     pipeline = pipeline.replace("deps: [pipelines, src/cxprobe]", _LOOKS_EACH_TIME)
     (folder / "dvc.yaml").write_text(pipeline, encoding="utf-8")
-    names = [line for line in read_text(folder / _PACKAGES, ProjectError).splitlines() if line[:1] not in ("", "#")]
+    names = [
+        line for line in (folder / _PACKAGES).read_text(encoding="utf-8").splitlines() if line[:1] not in ("", "#")
+    ]
     installed = [name for name in names if any(distributions(name=name))]
     head = (
         f"# What was installed when `cxprobe init` ran, {len(installed)} of {len(names)} packages; pin their versions."
@@ -112,7 +116,7 @@ def _copy_carried(source: Path, folder: Path, params: str) -> None:
         is_wanted = path.parts[0] != "models" or any(
             path.is_relative_to(model) or (is_about and model.is_relative_to(path.parent)) for model in models
         )
-        if is_wanted and path != PARAMS_FILE:  # the preset's is written
+        if is_wanted:
             target = folder / ("LICENSE-cxprobe" if path.as_posix() == "LICENSE" else path)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / path, target)
@@ -158,6 +162,8 @@ def preset_text(name: str, folder: Path, only: str = "") -> str:
     Raises:
         ParamsError: The preset, figure or table does not exist, or a file is not valid YAML.
     """
+    from cxprobe.files.schema import suggest
+
     names = preset_names(folder)
     if name not in names:
         raise ParamsError(f"there is no preset '{name}'{suggest(name, names)}")
@@ -178,8 +184,10 @@ def preset_text(name: str, folder: Path, only: str = "") -> str:
     return _HEAD.format(name=f"{name} --only {only}" if only else name) + text + "\n"
 
 
-def round_trip() -> YAML:
+def round_trip() -> "YAML":
     """Return what reads and writes params.yaml with its comments."""
+    from ruamel.yaml import YAML
+
     yaml = YAML()
     yaml.width = 200
     yaml.preserve_quotes = True
@@ -192,12 +200,16 @@ def round_trip() -> YAML:
 
 def _extended(name: str, folder: Path) -> list[Path]:
     """Return the files that make up a preset, in the order in which they are merged."""
+    from cxprobe.files.schema import read_yaml
+
     file = folder / f"{name}.yaml"
     files = [path for other in read_yaml(file, ParamsError).get(_EXTENDS, ()) for path in _extended(other, folder)]
     return [*files, file]
 
 
-def _load(roundtrip: YAML, file: Path) -> CommentedMap:
+def _load(roundtrip: "YAML", file: Path) -> "CommentedMap":
+    from cxprobe.files.schema import read_yaml
+
     read_yaml(file, ParamsError)  # which refuses what is no plain YAML
     content: CommentedMap = roundtrip.load(file.read_text(encoding="utf-8"))
     content.pop(_EXTENDS, None)
@@ -206,6 +218,8 @@ def _load(roundtrip: YAML, file: Path) -> CommentedMap:
 
 def _merge(content: Any, other: Any) -> None:
     """Write the values of a mapping into another, with the comments beside them."""
+    from ruamel.yaml.comments import CommentedMap
+
     for key, value in other.items():
         old = content.get(key)
         are_mappings = isinstance(old, CommentedMap) and isinstance(value, CommentedMap)

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from cxprobe.errors import DataError
-from cxprobe.files.reading import printable
 
 _KEYS = {"p": "positive", "n": "negative", "u": "unclear"}
 
@@ -65,6 +64,8 @@ def label(
 
 def _answers(sentences: Iterable[Any]) -> Iterator[tuple[str, str]]:
     """Ask for the label of each sentence, with its match marked; yield its id and label, until "q" is pressed."""
+    from cxprobe.files.reading import printable
+
     for sentence in sentences:
         text = sentence.text
         for start, end in sorted(map(tuple, sentence.matched), reverse=True):

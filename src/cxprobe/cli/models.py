@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 import typer
 
 from cxprobe.errors import DataError
-from cxprobe.files.reading import printable
-from cxprobe.files.schema import SLUG_PATTERN, read_yaml, suggest
 from cxprobe.files.writing import SCRATCH, read_json, write_json
-from cxprobe.models.params import Dtype, SchemeName
+from cxprobe.models import Dtype, SchemeName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,6 +129,7 @@ def compare(
     `--all` takes three minutes with SmolLM2 on two cores; a line before the start says how long these models take.
     Pairs of a file with the columns frame and condition are contrasts too, see docs/verdicts.md.
     """
+    from cxprobe.files.schema import SLUG_PATTERN, suggest
     from cxprobe.files.texts import read_pair_table, read_texts, refuse_unwritable, write_table_as
 
     if output is not None:
@@ -253,6 +252,7 @@ def _constructions_of(name: str) -> Path:
     """
     from cxprobe.constructions import construction_names
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+    from cxprobe.files.schema import suggest
     from cxprobe.project.bundled import bundled_files
 
     folder = CONSTRUCTIONS_FOLDER if CONSTRUCTIONS_FOLDER.is_dir() else bundled_files() / CONSTRUCTIONS_FOLDER
@@ -269,6 +269,8 @@ def _say_what_was_seen(path: Path, frames: int) -> None:
         path: A contrasts.yaml of the project.
         frames: How many frames are asked.
     """
+    from cxprobe.files.schema import read_yaml
+
     if not path.is_file():
         return
     content = read_yaml(path, DataError)
@@ -284,6 +286,7 @@ def _say_what_was_seen(path: Path, frames: int) -> None:
 
 def _print_comparison(result: "Comparison", by: Sequence[str] | None, stream: TextIO) -> None:
     """Print the accuracy of pairs, and what follows from their orders, their conditions and the columns of ``by``."""
+    from cxprobe.files.reading import printable
     from cxprobe.results.words import with_interval
 
     def say(table: "pd.DataFrame") -> None:

@@ -18,14 +18,12 @@ from pydantic import (
 )
 
 from cxprobe.files.schema import Closed, Slug
+from cxprobe.models import Dtype
 from cxprobe.run.params import Seed, StageParams
 from cxprobe.run.record import WeightsState, label_of
 
 Axis = Literal["training_tokens", "parameters"]
 """The quantity in which the models of a series differ."""
-Dtype = Literal["float32", "bfloat16", "float16"]
-SchemeName = Literal["pll", "pll_word_l2r"]
-"""How a masked model is asked: each token masked alone, or together with what follows in its own word."""
 Scheme = Literal["causal", "pll", "pll_word_l2r"]
 """How the tokens of a text were scored."""
 Bos = str

@@ -6,7 +6,8 @@ from typing import Annotated, ClassVar, get_args
 from pydantic import Field
 
 from cxprobe.files.schema import Closed, Distinct, Slug
-from cxprobe.models.params import RuleOfPairs, SchemeName
+from cxprobe.models import SchemeName
+from cxprobe.models.params import RuleOfPairs
 from cxprobe.results.params import TaskParams, TaskSection
 
 Count = Annotated[int, Field(ge=1)]

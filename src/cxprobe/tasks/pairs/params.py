@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Literal, get_args
 from pydantic import AfterValidator, Field
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
-from cxprobe.models.params import RuleOfPairs, SchemeName, members_of
+from cxprobe.models import SchemeName
+from cxprobe.models.params import RuleOfPairs, members_of
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 
 ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]

@@ -10,7 +10,8 @@ from pydantic import AfterValidator, Field, NonNegativeInt, model_validator
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, distinct
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.models.params import RuleOfPrompts, SchemeName
+from cxprobe.models import SchemeName
+from cxprobe.models.params import RuleOfPrompts
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 
 AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
