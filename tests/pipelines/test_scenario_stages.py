@@ -103,8 +103,7 @@ def test_baseline_models_stand_beside_a_real_one_from_the_answers_to_the_report(
     assert {tuple(one.metrics) for one in outcome.runs} == {()}  # as on the first page: the items are too few
     assert {run.model for run in outcome.runs} == {"mlm", *BASELINES}
     assert {part.part["calibration"] for part in outcome.runs[0].children} > {"none"}
-    for one in (*outcome.runs, *outcome.runs[0].children):
-        assert (set(one.tables), set(one.figures)) == ({"rates"}, {"1_overview"})
+    assert {table for one in (*outcome.runs, *outcome.runs[0].children) for table in one.tables} == {"rates"}
     base = scores_of(folder).query("scenario == 'S1'")
     accuracy = (base["log_p_first"] > base["log_p_second"]).mean()
     (plain,) = (part for part in outcome.runs[0].children if part.part["calibration"] == "none")
@@ -112,4 +111,3 @@ def test_baseline_models_stand_beside_a_real_one_from_the_answers_to_the_report(
     comparisons = outcome.tables["comparisons"]
     assert set(comparisons["first"]) == {"mlm"}
     assert set(comparisons["second"]) <= set(BASELINES)
-    assert set(outcome.tables["tables/baselines"]["model"]) == set(BASELINES)

@@ -11,11 +11,10 @@ import pytest
 from conftest import ROOT
 from cxprobe.errors import DataError
 from cxprobe.files.writing import write_json
-from cxprobe.models.params import Member, ModelSpec, NgramFeatures, Rule
+from cxprobe.models.params import Member, ModelSpec
 from cxprobe.project.params import load_params
 from cxprobe.results.evaluate import (
     Evaluation,
-    baseline_table,
     curves_of,
     evaluate_members,
     evaluate_task,
@@ -79,49 +78,6 @@ def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(stage):
     assert (list(outcome.runs), dict(outcome.headline)) == ([], {})
 
 
-BASELINES = {
-    "character-ngrams": NgramFeatures(kind="character_ngrams", lengths=[2, 6]),
-    "bag-of-words": NgramFeatures(kind="word_ngrams", lengths=[1, 1]),
-    "positions": Rule(kind="positions"),
-}
-MEMBERS = [Member(slug, spec, "panel") for slug, spec in BASELINES.items()]
-REAL = Member("bert", ModelSpec(name="bert", revision=None, sha256=None, dtype="float32"), "bert")
-
-
-FACETS = [Facet(has_verdicts=True)]
-
-
-def rates(*rows):
-    table = pd.DataFrame(rows, columns=["construction", "model", "value", "low", "high", "n", "chance"])
-    return table.assign(source="own", measure="accuracy", has_verdict=True)
-
-
-def test_a_data_set_is_solved_by_a_baseline_above_the_limit_and_not_by_a_model():
-    table = baseline_table(
-        rates(
-            ("length", "character-ngrams", 0.977, 0.95, 0.99, 300, 0.5),
-            ("length", "positions", 0.6, 0.5, 0.7, 300, 0.5),
-            ("length", "bert", 0.99, 0.95, 1, 300, 0.5),
-        ),
-        FACETS,
-        limit=0.6,
-        members=[*MEMBERS, REAL],
-    )
-    assert table["model"].tolist() == ["character-ngrams", "positions"]  # a real model solves it with the construction
-    assert table["solved"].tolist() == [True, False]  # the limit itself is allowed
-
-
-def test_the_limit_is_the_same_share_of_the_way_from_chance_to_all():
-    table = baseline_table(
-        rates(("pairs", "positions", 0.5, 0.4, 0.6, 90, 0.5), ("reasoning", "positions", 0.5, 0.4, 0.6, 90, 1 / 3)),
-        FACETS,
-        limit=0.6,
-        members=MEMBERS,
-    )
-    assert table["limit"].tolist() == pytest.approx([0.6, 1 / 3 + 0.2 * 2 / 3])
-    assert table["solved"].tolist() == [False, True]
-
-
 RATE = {
     **dict.fromkeys(["control", "control_low", "control_high", "difference", "diff_low", "diff_high"], np.nan),
     **{"model": "m", "construction": "c", "source": "own", "measure": "accuracy"},
@@ -183,7 +139,7 @@ def test_a_series_is_one_run_whose_metrics_are_curves_over_its_quantity(stage):
     series = {"training": SimpleNamespace(axis="training_tokens", models={"early": 10.0, "late": 20.0})}
     [run] = series_runs(pd.DataFrame(answers), Judged(stage), series)
     assert run.series == {"pairs/mean": [(10, 25), (20, 75)], "pairs/c": [(10, 25), (20, 75)]}
-    assert (run.role, run.model, [*run.figures]) == ("series", "training", ["1_overview"])
+    assert (run.role, run.model, [*run.figures]) == ("series", "training", [])
 
 
 def test_the_metrics_of_a_part_are_what_decides_and_the_others_by_the_values_of_facets():

@@ -9,14 +9,13 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.markers import MarkerStyle
 
 import cxprobe
 from conftest import ROOT
 from cxprobe.constructions.construction import Construction
 from cxprobe.errors import DataError
 from cxprobe.results.findings import Baseline, Finding, lead_findings
-from cxprobe.results.plots import Mark, as_svg, curves, dots, mark_of, overview, row_names
+from cxprobe.results.plots import as_svg, curves, dots, mark_of, overview, row_names
 from cxprobe.results.sentences import headline, in_sum, sentence
 from cxprobe.results.verdict import EVERY_VERDICT, SIGNS, Effects, frames_needed
 from cxprobe.stats import Estimate, Mean
@@ -148,12 +147,6 @@ def test_a_picture_of_a_page_takes_its_colours_and_has_no_ids_that_another_has()
         {one.attrib["id"] for one in ElementTree.fromstring(svg).iter() if "id" in one.attrib} for svg in (wide, narrow)
     )
     assert not first & second
-
-
-def test_the_mark_of_what_is_undecided_is_one_sign_and_not_its_formula():
-    mark = Mark("a", "form", RATE, 0.5, "undecided")
-    *_, sign = (line._marker.get_path() for line in dots([mark]).axes[0].lines)  # the markers of a line are not public
-    assert len(sign.vertices) == len(MarkerStyle("$?$").get_path().vertices)
 
 
 def test_marks_of_verdicts_differ_without_colour():

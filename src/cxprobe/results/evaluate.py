@@ -20,7 +20,7 @@ from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.findings import QUESTIONS, estimate_of, findings_in, lead_findings
 from cxprobe.results.params import TaskParams, task_members
 from cxprobe.results.rates import ALL, Facet, columns_of, rates_of, with_all
-from cxprobe.results.schema import HAS_VERDICT, MEASURES, facet_columns, write_rates, write_responses
+from cxprobe.results.schema import MEASURES, facet_columns, write_rates, write_responses
 from cxprobe.results.sentences import in_sum
 from cxprobe.results.verdict import with_verdicts
 from cxprobe.results.words import in_full, with_blanks
@@ -41,8 +41,8 @@ _ABOUT: Mapping[str, str] = {
 }
 _READ = (
     "Each metric is called by its question and a construction, in percent; `<question>/mean` is their mean. Rates of "
-    "too few items have none. Intervals, baselines and verdicts are in the artifact `rates.csv`, and drawn in "
-    "`1_overview.png`; the report is `results/report/index.html`."
+    "too few items have none. Intervals, baselines and verdicts are in the artifact `rates.csv`; the report is "
+    "`results/report/index.html`."
 )
 COMPARED = ("difference", "low", "high", "p", "p_holm", "detectable")  # columns that may have empty cells
 
@@ -159,16 +159,15 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
     evaluated = evaluate_members(task)
     if not evaluated.members:
         return Outcome(faults=evaluated.faults)
-    members, report = [*evaluated.members.values()], stage.params.report
+    members = [*evaluated.members.values()]
     responses = pd.concat(evaluated.responses.values(), ignore_index=True)
     write_responses(responses, [*columns_of(task.facets), *task.kept], stage.data / "responses.parquet")
     divided = task.pooled(responses)
     series = series_of(stage.params.models, stage.params.of_task.models)
     comparisons = task.comparisons(divided, members, series)
     write_table(comparisons, stage.data / "comparisons.parquet", optional=COMPARED)
-    rates = with_baselines(task.rates(divided), comparisons)
-    ordered = _in_order(task.decided(rates), members)
-    rates = with_verdicts(ordered, members)
+    rates = task.decided(with_baselines(task.rates(divided), comparisons))
+    rates = with_verdicts(_in_order(rates, members), members)
     write_rates(rates, stage.data / "rates.parquet")
     _print_rates(rates[~rates["model"].isin([member.slug for member in members if member.is_baseline])])
     in_git = rates
@@ -181,7 +180,6 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
         tables={
             "rates": with_blanks(in_git),
             "comparisons": with_blanks(comparisons),
-            "tables/baselines": baseline_table(ordered, task.facets, limit=report.limit, members=members),
             **task.tables(rates),
         },
         faults=evaluated.faults,
@@ -229,43 +227,10 @@ def _print_rates(rates: pd.DataFrame) -> None:
     """Print the deciding shares of single constructions, so that they are known before the report is made."""
     is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
     shown = rates[rates["decides"] & is_share & (rates["construction"] != ALL)]
-    shown = shown.assign(
-        items=part_names(shown, ["construction", "source", "measure"]),
-        rate=[in_full(estimate_of(row)) for row in shown.to_dict("records")],
-    )
-    columns = ["model", "items", "rate", "baseline", "verdict"]
+    rows = [in_full(estimate_of(row)) for row in shown.to_dict("records")]
+    shown = shown.assign(rate=rows).replace({"source": {"own": ""}, "measure": {"accuracy": ""}})
+    columns = ["model", "construction", "source", "measure", "rate", "baseline", "verdict"]
     print(shown[columns].to_string(index=False, justify="left").replace("\u00a0", " "), flush=True)
-
-
-def baseline_table(
-    rates: pd.DataFrame, facets: Sequence[Facet], *, limit: float, members: Sequence[Member]
-) -> pd.DataFrame:
-    """Return the rate of every baseline on the items of each construction, and whether it solves them.
-
-    Args:
-        rates: The columns of `cxprobe.results.schema.RATES`, of all models.
-        facets: Those of the task; the table has the rates of those that are of baselines, or else of those with
-            verdicts.
-        limit: The accuracy above which a data set is solved where chance is 0.5 (report.limit of params.yaml); where
-            chance is c, the limit is c + (limit - 0.5) / 0.5 * (1 - c).
-        members: The models.
-
-    Returns:
-        dataset, model, accuracy, low, high, n; chance, the greatest one of the data set; limit; and solved, whether the
-        accuracy is above the limit and its interval above chance, since a few items say nothing.
-    """
-    of_baselines = [facet.among(rates) for facet in facets if facet.of_baselines]
-    is_shown = pd.concat(of_baselines or [rates[HAS_VERDICT]], axis=1).any(axis=1)
-    each = rates[(rates["construction"] != ALL) & is_shown & rates["chance"].notna()]
-    columns = ["construction", "source", *facet_columns(rates), "measure"]
-    each = each.assign(dataset=part_names(each, columns), accuracy=each["value"])
-    each["chance"] = each.groupby("dataset")["chance"].transform("max")
-    baselines = [member.slug for member in members if member.is_baseline]
-    table = each[each["model"].isin(baselines)].reset_index(drop=True)
-    limits = table["chance"] + (limit - 0.5) / 0.5 * (1 - table["chance"])
-    solved = ((table["accuracy"] > limits) & (table["low"] > table["chance"])).astype(bool)
-    columns = ["dataset", "model", "accuracy", "low", "high", "n", "chance", "limit", "solved"]
-    return table.assign(limit=limits, solved=solved)[columns]
 
 
 def named_answers(rates: pd.DataFrame, task: Evaluation[Any]) -> pd.DataFrame:
@@ -351,7 +316,6 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
         slug, member, own = str(model), models.members[str(model)], answers[answers["model"] == model]
         shown = lead_findings(found, [slug])
         names = {one.construction: one.construction for one in shown}
-        of_run = rows[rows["decides"]] if rows["decides"].any() else rows
         run = _run(
             task,
             slug,
@@ -359,7 +323,7 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
             int(own["n"].sum()),
             metrics=dict([*metrics_of(own).items()][:MOST_METRICS]),
             tables={"rates": written.loc[rows.index]},
-            figures={PICTURE: overview(shown, names)} if shown else _pictured(own if len(own) else of_run),
+            figures={PICTURE: overview(shown, names)} if shown else {},
             children=[] if member.is_baseline else [*_parts_of(rows, written, task, slug, models.facts[slug])],
         )
         # The entry of a random-weights control has the keys of its model, and this one is not true of it.
@@ -398,7 +362,7 @@ def _parts_of(
             metrics=dict([*{**extras.metrics, **metrics}.items()][: MOST_METRICS - len(series)]),
             series=series,
             tables={"rates": written.loc[rows.index], **extras.tables},
-            figures=extras.figures or _pictured(of_part[~is_curve]),
+            figures=extras.figures,
             trials=extras.trials,
             about=extras.about,
         )
@@ -412,8 +376,6 @@ def series_runs(rates: pd.DataFrame, task: Evaluation[Any], series: Mapping[str,
         task: The evaluation of the task.
         series: Name -> models that differ in one quantity.
     """
-    from cxprobe.results.plots import curves  # matplotlib takes a second to import
-
     answers = named_answers(rates, task)
     for name, one in series.items():
         rows = answers[answers["model"].isin(one.models)]
@@ -424,9 +386,7 @@ def series_runs(rates: pd.DataFrame, task: Evaluation[Any], series: Mapping[str,
         for step, of_step in steps.groupby("step"):
             for metric, value in metrics_of(of_step).items():
                 values.setdefault(metric, []).append((int(str(step)), value))
-        drawn = steps.assign(low=steps["number"], high=steps["number"])
-        how: Any = {"x": "step", "panels": "section", "colours": "construction", "value": "number"}
-        run = _run(
+        yield _run(
             task,
             name,
             ModelFacts(name, "series", None, ", ".join(steps["model"].unique())),
@@ -434,10 +394,8 @@ def series_runs(rates: pd.DataFrame, task: Evaluation[Any], series: Mapping[str,
             metrics={},
             series=dict([*values.items()][:MOST_METRICS]),
             tables={"rates": with_blanks(steps)},
-            figures={PICTURE: curves(drawn, f"{name}: percent by {one.axis}", **how, chance=None, shares=False)},
             about=f"{_ABOUT['series']}\n\n{task.says} {_READ}",
         )
-        yield run
 
 
 def _run(task: Evaluation[Any], model: str, facts: ModelFacts, items: int, **more: Any) -> Run:
@@ -446,25 +404,6 @@ def _run(task: Evaluation[Any], model: str, facts: ModelFacts, items: int, **mor
     data = Dataset(path.as_posix(), stage.inputs[str(stage.use(path))], items) if items else None
     settings = stage.settings(*task.settings)
     return Run(stage=stage.name, model=model, facts=facts, dataset=data, settings=settings, **more)
-
-
-def _pictured(rates: pd.DataFrame) -> dict[str, Any]:
-    """Return the picture of rates that are shares, by measure; none where none is, or has an interval."""
-    from cxprobe.results.plots import Mark, dots  # matplotlib takes a second to import
-
-    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)  # the axis is one of shares
-    named = ["name"] if "name" in rates else ["construction", "source", *facet_columns(rates)]
-    marks = []
-    for row in rates[is_share & rates["low"].notna()].to_dict("records"):
-        name = " ".join(row[name] for name in named if row[name] not in ("", "own")).replace("_", " ")
-        marks.append(Mark(name, str(row["measure"]), estimate_of(row), row["chance"]))
-    return {PICTURE: dots(marks)} if marks else {}
-
-
-def part_names(rates: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Return a name for the items of each rate, such as "let-alone, mined": own items and accuracy are not named."""
-    named = rates[[*columns]].replace({"source": {"own": ""}, "measure": {"accuracy": ""}})
-    return [", ".join(filter(None, names)) for names in named.to_numpy().tolist()]
 
 
 def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, float]]:

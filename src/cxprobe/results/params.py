@@ -36,11 +36,10 @@ class Families(Closed):
 
 
 class Report(Closed):
-    """The limit for data sets, the comparisons that are tested, the models of the first page, and MLflow's address."""
+    """The limit for baselines, the comparisons that are tested, the models of the first page, and MLflow's address."""
 
     limit: Annotated[float, Field(gt=0.5, le=1)]
-    """The accuracy of a baseline above which it solves a data set without the construction, where chance is 0.5. Where
-    chance is c, the limit lies at the same share of the way from c to 1."""
+    """The share of frames of a set of contrasts above which a baseline solves it, so that it has no verdict."""
     tested: Families
     """The comparisons that have p values."""
     under_methods: list[Slug] = Field(default_factory=list)
@@ -54,7 +53,7 @@ class ReportParams(ModelParams):
     """The sections of params.yaml that all tasks share."""
 
     report: Report
-    """The limit for statements about data sets, and the comparisons to test."""
+    """The limit for baselines, and the comparisons to test."""
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
         """Yield the unknown models in report.tested.models and report.under_methods."""

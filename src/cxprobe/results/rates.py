@@ -34,7 +34,6 @@ class Facet:
         is_all_tested: Whether comparisons on all constructions together are tested too.
         compared: A condition on the responses by which models are compared, such as ``where``; "" for all of them.
         family: Columns of the responses whose values make families of tests of their own.
-        of_baselines: Whether the table of baselines has its rates, in the place of those of facets with verdicts.
         over_words: Whether intervals of means are also over the words that units share, see `cxprobe.stats.mean_by`.
         in_git: Whether rates.csv, which git keeps, has its rates; rates.parquet has all.
     """
@@ -48,7 +47,6 @@ class Facet:
     is_all_tested: bool = False
     compared: str = ""
     family: Sequence[str] = ()
-    of_baselines: bool = False
     over_words: bool = False
     in_git: bool = True
 

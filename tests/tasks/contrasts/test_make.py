@@ -121,7 +121,7 @@ def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path)
         ('right: "{N2}", wrong: "{N1}"', 'right: "{N1}", wrong: "{N2}"', "the answer '{N1}', is 4 times more often"),
         ('  - {text: "The one who received the {theme} is {answer}.", right: "{N2}", wrong: "{N1}"}\n', "",
          "the answer '{N1}', is 2 times more often right"),
-        ('right: "{N2}", wrong: "{N1}"', 'right: "{N2}", wrong: "{N2}"', "'{N2}' is right and wrong"),
+        ('right: "{N2}", wrong: "{N1}"', 'right: "{N2}", wrong: "{N2}"', "is right and wrong; let the answers differ"),
         ('"{N1} gave a {theme} to {N2}.", "{N2} got a {theme} from {N1}."',
          '"{N1} {verb} {N2} a {theme}.", "{N2} was {participle} a {theme} by {N1}."', "control: says the same as"),
         ('"{N2} got a {theme} from {N1}."', '"{N1} gave a {theme} to {N2}."', "is there twice; keep one"),
@@ -131,39 +131,25 @@ def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path)
         ("verb: drew, participle: drawn, met: met, theme: map",
          "verb: Baked, participle: baked, met: met, theme: ca\u00adke",
          "this row is there twice"),
-        ("  neutral: [", "  shuffled: [", "conditions: 'neutral' is missing"),
+        ('  neutral: ["{N1} {met} {N2} with a {theme}.", "{N2} was {met} by {N1} with a {theme}."]\n', "",
+         "conditions: 'neutral' is missing"),
         ("theme: map}", "theme: map, colour: red}", "this row fills verb, participle, met, theme, colour"),
-        ("verb: drew, participle: drawn, met: met, theme: map", "verb: baked, participle: baked, met: met, theme: cake",
-         "this row is there twice"),
         ("theme: scarf", "theme: apple", "construction: 'a apple'"),
-        ("  rival: [", "  shuffled: [", "shuffled: is made of the construction's contexts"),
         ("{N1} gave a {theme}", "{N1} gave a {thing}", "nothing fills the slot 'thing'"),
         ("is {answer}.\", right: \"{N1}\"", "is here.\", right: \"{N1}\"", "has no slot {answer}"),
-        ("slots: {", "slots: {idle: a word, ", "the slot 'idle' is declared, and no template uses it"),
-    ],
-)  # fmt: skip
-def test_a_file_that_cannot_cancel_or_be_filled_is_refused_with_the_line(tmp_path, old, new, message):
-    assert old in FILE
-    with pytest.raises(ConstructionError) as fault:
-        load(tmp_path, FILE.replace(old, new))
-    assert message in str(fault.value)
-    assert "contrasts.yaml, line " in str(fault.value)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
+        ("slots: {verb: past tense, p", "slots: {idle: a word, verb: past tense, p",
+         "the slot 'idle' is declared, and no template uses it"),
         ('"{N1} {verb} {object}"]]\n  control', '"{N1} {verb} at {object}"]]\n  control', "is both halves; let them"),
         ('[["At noon {N1} {verb} {object}", "{N1} {verb} {object}"]]', '["At noon {N1} {verb} {object}"]',
          "neutral: the answer 'but could not reach it.', is once more often right"),
-        ("wrong: and went home.", "wrong: and  went home.", "there is a space too many"),
     ],
 )  # fmt: skip
-def test_pairs_of_pairs_that_cannot_cancel_are_refused(tmp_path, old, new, message):
-    assert old in PAIRS_OF_PAIRS
+def test_a_file_that_cannot_cancel_or_be_filled_is_refused_with_the_line(tmp_path, old, new, message):
+    [text] = (text for text in (FILE, PAIRS_OF_PAIRS) if old in text)
     with pytest.raises(ConstructionError) as fault:
-        load(tmp_path, PAIRS_OF_PAIRS.replace(old, new))
+        load(tmp_path, text.replace(old, new))
     assert message in str(fault.value)
+    assert "contrasts.yaml, line " in str(fault.value)
 
 
 @pytest.mark.parametrize(

@@ -111,9 +111,6 @@ def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_cont
     assert pairs == {("best baseline", "one"), ("best baseline", "one-random"), ("random weights", "one")}
     assert set(compared.loc[compared["compares"] == "random weights", "second"]) == {"one-random"}
     assert (compared["n"] == 120).all()
-    baselines = outcome.tables["tables/baselines"].set_index(["dataset", "model"])["solved"]
-    expected = {"letters": True, "words": False, "tags": True, "places": True}
-    assert baselines.xs("toy, mined").to_dict() == expected
     rates = read_table(folder / "data/evaluate_recognition/rates.parquet")
     in_parquet_alone = {("feature", "layer"), ("feature", "feature_value", "layer")}
     in_git = {(), ("layer",), ("feature",)}

@@ -35,8 +35,8 @@ ANSWER = "answer"
 """The slot of a question that its answers fill."""
 PEOPLE = ("N1", "N2")
 """The slots of the two people: given names that are borne by one gender."""
-Condition: TypeAlias = Literal["construction", "control", "neutral", "rival", "shuffled"]
-SHUFFLED: Condition = "shuffled"
+Condition: TypeAlias = Literal["construction", "control", "neutral", "rival"]
+SHUFFLED = "shuffled"
 """The condition that no file declares: the words of the construction's contexts in random order."""
 FUNCTION_WORDS = {"a", "an", "the", "some", "it", "them", "his", "her", "its", "their"}
 """Fillers that are no cluster: frames that share an article share no meaning."""
@@ -184,12 +184,6 @@ def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fau
     for needed in ("construction", "control", "neutral"):
         if needed not in content.conditions:
             yield Fault(("conditions",), f"conditions: '{needed}' is missing; a verdict needs it")
-    if SHUFFLED in content.conditions:
-        yield Fault(("conditions", SHUFFLED), "shuffled: is made of the construction's contexts; take it out")
-    for kind in sorted({*NAMES} - people.types.keys()):
-        yield Fault(
-            (), f"the people of contrasts are of the type {kind}, and lexicon/people.yaml has none; add it there"
-        )
     named = _people_of(content, "construction")
     used, wordings = set[str](), {question.wording or "" for question in content.questions}
     yield from _faults_of_list("the question", _asked(content.questions), ("questions",))
@@ -211,8 +205,6 @@ def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fau
                 yield Fault(place, f"{condition}: nothing fills the slot '{slot}'{hint}")
             if ANSWER not in slots_of(cell.text):
                 yield Fault(place, f"{condition}: {cell.text!r} has no slot {{{ANSWER}}}")
-            if cell.right == cell.wrong:
-                yield Fault(place, f"{condition}: {cell.right!r} is right and wrong; let the answers differ")
     for slot in sorted({*content.slots} - used):
         yield Fault(("slots", slot), f"the slot '{slot}' is declared, and no template uses it")
 

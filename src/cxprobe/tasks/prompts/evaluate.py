@@ -57,7 +57,7 @@ FACETS = (
     BY_TEST,
     BY_TEST_AND_PROMPT,
     Facet(["asked", *SETTING], where=f"not deciding and asked != '{UNDRAWN}'"),
-    Facet(["items"], where=f"asked in {[RULE, UNDRAWN]}", of_baselines=True),
+    Facet(["items"], where=f"asked in {[RULE, UNDRAWN]}"),
 )
 
 
