@@ -97,7 +97,8 @@ def test_items_that_can_be_read_and_do_not_hold_are_told_with_their_lines(folder
 
 
 def test_a_tagger_that_is_not_there_is_told_where_something_is_mined(folder):
-    assert check() == (0, [NO_FAULT])
+    code, lines = check()
+    assert (code, lines[0]) == (0, NO_FAULT)
     change(folder, lambda params: params["mining"].update(tagger="no_such_pipeline", parser="nor_this"))
     assert "mining.parser: there is no folder nor_this, which" in check()[1][0]
     assert "mining.tagger: there is no folder no_such_pipeline, which" in check()[1][1]

@@ -103,7 +103,7 @@ def test_what_cannot_become_a_project_is_refused_before_anything_is_written(tmp_
         assert call("init", folder, "--preset", "pairs") == (2, refused)
         assert [path.name for path in folder.iterdir()] == [name]
     new = tmp_path / "new"
-    assert "File exists" in call("init", tmp_path / "env" / ".env")[1]
+    assert "is a file" in call("init", tmp_path / "env" / ".env")[1]
     assert "did you mean 'pairs'" in call("init", new, "--preset", "pair")[1]
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "git is not installed" in call("init", new)[1]

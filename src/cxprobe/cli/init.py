@@ -85,6 +85,8 @@ def create_project(folder: Path, preset: str) -> None:
 
     source = bundled_files()
     params = preset_text(preset, source / "presets")
+    if folder.is_file():
+        raise ProjectError(f"{folder} is a file; name a new folder")
     if there := sorted(path.name for path in folder.glob("*") if path.name != ".git"):
         raise ProjectError(f"{folder} is not empty ({there[0]} ...); name a new folder, so that nothing is replaced")
     if shutil.which("git") is None:
