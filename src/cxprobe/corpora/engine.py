@@ -231,7 +231,7 @@ def collect(job: MiningJob, wanted: Mapping[str, Wanted], name: str, output: Pat
                 "pattern.yaml asks for; change the pattern, name another corpus, or mine files with the bare text "
                 "(format: text)"
             )
-        write_table(sentences, output / construction / "sentences.parquet", {"matched": MATCHED, "slots": SLOTS})
+        write_table(sentences, output / construction / "sentences.parquet")
         write_table_as(in_context(sentences), str(output / construction / "sentences.tsv"))
         most_first = sorted(rejects.items(), key=lambda reject: (-reject[1], reject[0]))
         found[construction] = {"steps": dict(sorted(steps.items())), "rejects": dict(most_first)}
