@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from small_corpora import CC, corpus_of, mine, settings_of
+from small_corpora import corpus_of, mine, settings_of
 
 from cxprobe.corpora.readers import list_corpus
 from cxprobe.errors import DataError

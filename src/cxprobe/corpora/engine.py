@@ -35,12 +35,7 @@ from cxprobe.files.writing import read_json, write_json
 from cxprobe.seeding import text_id
 
 _loaded: dict[Path, dict[str, Matchers]] = {}  # the folder of the last job -> its matchers
-_TEXT, _NUMBER = pa.string(), pa.int64()
-MATCHED = pa.list_(pa.list_(_NUMBER))
-SLOTS = pa.list_(pa.struct({"slot": _TEXT, "start": _NUMBER, "end": _NUMBER, "word": _TEXT, "tag": _TEXT}))
-# The columns of a shard's candidates.
-CANDIDATES = {"text": _TEXT, "url": _TEXT, "start": _NUMBER, "end": _NUMBER, "tags": _TEXT, "words": _NUMBER}
-CANDIDATES |= {"marks": pa.list_(_NUMBER), "matched": MATCHED, "slots": SLOTS}
+CANDIDATES = ("text", "url", "start", "end", "tags", "words", "marks", "matched", "slots")  # columns, of a shard
 FAULTS = 1000  # of a corpus, which are kept; all are counted
 _WORD = re.compile(r"\w+")
 
@@ -147,7 +142,7 @@ def mine_shard(_data: object, rank: int, _world_size: int, job: MiningJob) -> It
                 counts[name].update(findings.counts)
                 candidates[name] += findings.candidates
     for name, rows in candidates.items():
-        write_table(pd.DataFrame(rows, columns=[*CANDIDATES]), job.candidates_of(rank, name), CANDIDATES)
+        write_table(pd.DataFrame(rows, columns=[*CANDIDATES]), job.candidates_of(rank, name))
     write_json({"counts": counts, "faults": [fault._asdict() for fault in faults]}, job.counts_of(rank))
     return iter(())
 
