@@ -13,7 +13,7 @@ import pytest
 import torch
 from paired import take_turns
 
-from cxprobe.files.arrays import read_features, write_features
+from cxprobe.files.tables import read_features, write_features
 from cxprobe.models.embedding import load_encoder, pool_texts, tokenise
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.store import token_budget_batches

@@ -28,7 +28,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, GPT2Config, GPT2LM
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import relative_difference
-from cxprobe.models.scoring import score_texts
+from cxprobe.models.pairs import score_texts
 from cxprobe.models.texts import ScoringConfig
 
 ROUNDS = 5

@@ -7,7 +7,7 @@ import pytest
 import cxprobe
 from conftest import ROOT
 from cxprobe import survey
-from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.constructions.construction import PEOPLE_FILE, load_people
 from cxprobe.errors import CxprobeError
 from cxprobe.results.rates import divided_by
 from cxprobe.results.schema import RATES, facet_columns

@@ -6,8 +6,7 @@ from pathlib import Path
 from models_in_markdown import as_markdown, describe_model, paragraphs
 
 import cxprobe.text
-from cxprobe.constructions.construction import Construction
-from cxprobe.constructions.people import People
+from cxprobe.constructions.construction import Construction, People
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.files.schema import Closed
 from cxprobe.labels import Label

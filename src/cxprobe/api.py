@@ -34,18 +34,18 @@ from tqdm.auto import tqdm
 from cxprobe import stats, survey
 from cxprobe.answers import evaluate as evaluate  # a public name
 from cxprobe.constructions import construction_names
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
-from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, PEOPLE_FILE, People, load_construction, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.reading import shown
 from cxprobe.files.schema import near_to, suggest
 from cxprobe.files.texts import read_pair_table, require_texts
-from cxprobe.models import Dtype, SchemeName, causal, embedding, language_models, masked, scoring
+from cxprobe.models import Dtype, SchemeName, causal, embedding, masked
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
 from cxprobe.models.files import scores_of_pairs
+from cxprobe.models.loading import LoadedModel
 from cxprobe.models.masked import candidate_log_probabilities
 from cxprobe.models.measuring import unknown_tokens
-from cxprobe.models.pairs import check_scored, member_texts, texts_of_pairs
+from cxprobe.models.pairs import check_scored, load_language_model, member_texts, score_texts, texts_of_pairs
 from cxprobe.models.params import Bos, Member, ModelSpec
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
 from cxprobe.models.texts import (
@@ -213,7 +213,7 @@ class Encoder:
         tokenizer: The tokenizer of transformers itself.
     """
 
-    def __init__(self, loaded: language_models.LoadedModel, name: str, token_budget: int) -> None:
+    def __init__(self, loaded: LoadedModel, name: str, token_budget: int) -> None:
         self.name = name
         self.fingerprint = loaded.fingerprint
         self.model: Any = loaded.model
@@ -461,7 +461,7 @@ class LanguageModel(Encoder):
         distinct = dict.fromkeys(texts, 0)
         how = ScoringConfig([scheme], self._budget)
         with _bar(len(distinct), "texts") as progress:
-            scored = scoring.score_texts(self._with(bos), [distinct], how, progress=progress)
+            scored = score_texts(self._with(bos), [distinct], how, progress=progress)
         scores = {of_tokens.text: of_tokens for of_tokens in scored}
         return [scores[text] for text in texts]
 
@@ -497,7 +497,7 @@ def load(
         >>> cxprobe.load("mini-mlm")
         <cxprobe.LanguageModel mini-mlm: masked, float32, on cpu>
     """
-    return LanguageModel(_load(scoring.load_language_model, name, revision, dtype, device), str(name), token_budget)
+    return LanguageModel(_load(load_language_model, name, revision, dtype, device), str(name), token_budget)
 
 
 def load_encoder(

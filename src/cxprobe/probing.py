@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cxprobe.errors import DataError, ProbeError
-from cxprobe.files.arrays import Vectors
+from cxprobe.files.tables import Vectors
 
 Cut = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Row numbers: those to train on and those held out."""

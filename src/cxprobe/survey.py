@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from cxprobe.constructions.people import People
+from cxprobe.constructions.construction import People
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
 from cxprobe.models import SchemeName

@@ -13,8 +13,7 @@ from whole_project import change
 import cxprobe
 from conftest import ROOT
 from cxprobe.cli.add import add_model, describe_model, require_free
-from cxprobe.constructions.construction import load_construction
-from cxprobe.constructions.people import PEOPLE_FILE
+from cxprobe.constructions.construction import PEOPLE_FILE, load_construction
 from cxprobe.errors import ModelError, ProjectError
 from cxprobe.models.checkpoints import digest_of
 from cxprobe.models.params import ModelSpec

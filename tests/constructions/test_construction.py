@@ -5,8 +5,8 @@ from cxprobe.constructions.construction import (
     RESERVED_FEATURES,
     grammar_file,
     load_construction,
+    load_people,
 )
-from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars

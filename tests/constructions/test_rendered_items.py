@@ -12,7 +12,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from cxprobe.cli.init import preset_text
-from cxprobe.constructions.people import load_people
+from cxprobe.constructions.construction import load_people
 from cxprobe.project.params import whole_params
 from cxprobe.tasks.interventions.make import draw_base_and_source, load_labelled
 from cxprobe.tasks.pairs.frames import load_pairs

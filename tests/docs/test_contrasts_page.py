@@ -6,7 +6,7 @@ import pytest
 
 import cxprobe
 from conftest import ROOT
-from cxprobe.constructions.people import load_people
+from cxprobe.constructions.construction import load_people
 from cxprobe.tasks.contrasts.make import contrast_pairs, load_contrasts
 from cxprobe.tasks.contrasts.params import MakeContrasts
 

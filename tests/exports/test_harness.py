@@ -15,12 +15,11 @@ from tiny_lms import save_lm, tokenizer_of
 
 from cxprobe.exports import export_harness, pair_tasks
 from cxprobe.files.writing import write_bytes
-from cxprobe.models.pairs import texts_of_pairs
+from cxprobe.models.pairs import load_language_model, score_texts, texts_of_pairs
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scores import score_pairs
-from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.texts import ScoringConfig, distinct_texts, pairs_of, token_table
-from cxprobe.tasks.pairs.balance import with_one_answer
+from cxprobe.tasks.pairs.sources import with_one_answer
 
 pytestmark = pytest.mark.pipeline
 

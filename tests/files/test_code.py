@@ -57,7 +57,7 @@ def test_code_counts_and_comments_docstrings_and_layout_do_not(tmp_path, name, c
 def test_a_module_reaches_what_it_imports_and_what_that_imports():
     masked = ROOT / "src/cxprobe/models/masked.py"
     reached = reached_modules(masked, "cxprobe.models.").keys()
-    assert {"cxprobe.models.trials", "cxprobe.models.loading", "cxprobe.models.checkpoints"} <= reached
+    assert {"cxprobe.models.loading", "cxprobe.models.checkpoints"} <= reached
     assert not reached & {"cxprobe.models.causal", "cxprobe.models.embedding"}
     assert "cxprobe.errors" in reached_modules(masked)
     assert "cxprobe.errors" not in reached_modules(masked, without=["cxprobe.errors"])

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cxprobe.files.arrays import write_features
-from cxprobe.files.tables import write_table
+from cxprobe.files.tables import write_features, write_table
 from cxprobe.files.writing import DiskFullError, full_disk, write_json
 from cxprobe.models.store import AnswerStore
 

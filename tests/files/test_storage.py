@@ -7,8 +7,7 @@ import pytest
 
 from cxprobe.errors import DataError
 from cxprobe.files import writing
-from cxprobe.files.arrays import read_features, write_features
-from cxprobe.files.tables import kept_table, read_table, write_table
+from cxprobe.files.tables import kept_table, read_features, read_table, write_features, write_table
 from cxprobe.files.writing import read_json, replacing, significant, write_json
 
 

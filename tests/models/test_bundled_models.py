@@ -10,8 +10,8 @@ import torch
 from safetensors.torch import load_file
 
 from conftest import ROOT
+from cxprobe.models.pairs import load_language_model
 from cxprobe.models.params import ModelSpec, members_of
-from cxprobe.models.scoring import load_language_model
 from cxprobe.project.params import load_params
 
 MODELS = ROOT / "models"

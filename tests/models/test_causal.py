@@ -10,7 +10,7 @@ from scored import causal_token_scores
 
 from cxprobe.errors import DataError
 from cxprobe.models.causal import Tree, rows_of_texts
-from cxprobe.models.scoring import load_language_model, score_texts
+from cxprobe.models.pairs import load_language_model, score_texts
 from cxprobe.models.store import answers_folder
 from cxprobe.models.texts import ScoringConfig
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scored import measured
 
-from cxprobe.files.arrays import read_features
+from cxprobe.files.tables import read_features
 from cxprobe.models.embedding import (
     embed_texts,
     load_encoder,

@@ -21,8 +21,8 @@ from cxprobe.files.writing import DiskFullError
 from cxprobe.models.asking import replies_to
 from cxprobe.models.checkpoints import PACKAGED
 from cxprobe.models.embedding import load_encoder
+from cxprobe.models.pairs import load_language_model
 from cxprobe.models.params import Llm
-from cxprobe.models.scoring import load_language_model
 from cxprobe.models.store import answers_folder
 
 pytest_plugins = ["small_disks"]

@@ -8,7 +8,7 @@ from model_folders import spec
 from tiny_lms import save_lm, sentences_that_begin_alike
 
 from cxprobe.errors import DataError
-from cxprobe.models.scoring import load_language_model, score_texts
+from cxprobe.models.pairs import load_language_model, score_texts
 from cxprobe.models.store import AnswerStore, answer
 from cxprobe.models.texts import ScoringConfig
 

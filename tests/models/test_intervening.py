@@ -6,8 +6,8 @@ from tiny_lms import CAUSAL, MASKED, save_lm
 
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.intervening import Edits, answers_after, block_output, blocks_of, tokens_of_sentence
+from cxprobe.models.pairs import load_language_model
 from cxprobe.models.params import ModelSpec
-from cxprobe.models.scoring import load_language_model
 
 ANSWERS = ("runs", "sings")
 

@@ -24,7 +24,7 @@ from cxprobe.models import loading
 from cxprobe.models.embedding import load_encoder
 from cxprobe.models.masked import load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
-from cxprobe.models.scoring import load_language_model
+from cxprobe.models.pairs import load_language_model
 from cxprobe.models.store import answers_folder
 from cxprobe.run.record import ModelFacts
 

@@ -12,7 +12,6 @@ from wordfreq import word_frequency
 from conftest import ROOT
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.writing import digest
-from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.ngrams import (
     DISCOUNTS,
     START,
@@ -26,7 +25,7 @@ from cxprobe.models.ngrams import (
 )
 from cxprobe.models.params import NgramModel
 from cxprobe.models.texts import Pair, TokenScores, read_pair_answers, write_token_scores
-from cxprobe.run.record import ModelFacts
+from cxprobe.run.record import ModelFacts, read_model_facts
 from pretraining.ngrams import count_ngrams
 from pretraining.settings import Ngrams, load_pretraining_params
 

@@ -11,10 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
 from conftest import ROOT
-from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.pairs import learn_preferences, measure_pairs, preferences_of, texts_of_pairs
 from cxprobe.models.params import Member, NgramFeatures, NgramModel, PairClassifier, UnigramModel
 from cxprobe.models.texts import Pair, ScoringConfig, read_pair_answers
+from cxprobe.run.record import read_model_facts
 
 RULES = ["first_mentioned", "last_mentioned", "shorter"]
 NAMES = st.sampled_from(["Ann", "Bob", "the cook", "the actor's", "Name A", "Name B", "a", "sings", "Sings", ",", ""])

@@ -8,9 +8,8 @@ import pytest
 from tiny_lms import save_lm
 
 from cxprobe.errors import DataError
-from cxprobe.models.pairs import check_scored, texts_of_pairs
+from cxprobe.models.pairs import check_scored, load_language_model, score_texts, texts_of_pairs
 from cxprobe.models.params import ModelSpec
-from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.texts import Pair, ScoringConfig
 
 PAIRS = [

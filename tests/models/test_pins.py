@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from cxprobe.errors import ModelError
 from cxprobe.models.checkpoints import digest_of, pin_faults
 from cxprobe.models.masked import load_masked_lm
-from cxprobe.models.scoring import load_language_model
+from cxprobe.models.pairs import load_language_model
 from cxprobe.models.store import answers_folder
 
 

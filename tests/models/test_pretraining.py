@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from transformers import BertConfig, BertForMaskedLM, LlamaConfig, LlamaForCausalLM
 
 from conftest import ROOT, tiny_tokenizer
-from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.constructions.construction import PEOPLE_FILE, load_people
 from cxprobe.tasks.contrasts.make import load_contrasts
 from pretraining.lessons import Teacher, Words, load_lesson_plan, words_of_items
 from pretraining.segments import Segments, cut_segments, mask_tokens, plan_batches

@@ -10,7 +10,7 @@ from tiny_lms import CAUSAL, MASKED, save_lm
 from cxprobe.errors import ModelError
 from cxprobe.models.embedding import load_encoder
 from cxprobe.models.masked import load_masked_lm
-from cxprobe.models.scoring import load_language_model
+from cxprobe.models.pairs import load_language_model
 
 pytestmark = pytest.mark.pipeline
 

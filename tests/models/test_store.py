@@ -115,8 +115,6 @@ def test_the_folder_is_named_by_the_code_of_the_module_that_computes_the_kind(mo
     config = SimpleNamespace(to_dict=dict, _attn_implementation="sdpa")
     model = kind("tiny", SimpleNamespace(config=config), None, "sha256 0", 64)
     folder, asked = answers_folder("tiny", model, "cpu"), []
-    monkeypatch.setattr(
-        "cxprobe.models.language_models.computing_code", lambda module: asked.append(module) or "changed"
-    )
+    monkeypatch.setattr("cxprobe.models.loading.computing_code", lambda module: asked.append(module) or "changed")
     assert answers_folder("tiny", model, "cpu") != folder
     assert asked == [kind.__module__]

@@ -15,7 +15,6 @@ from transformers import PreTrainedTokenizerFast
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.texts import (
     TokenScores,
     encode,
@@ -24,7 +23,7 @@ from cxprobe.models.texts import (
     token_table,
     write_token_scores,
 )
-from cxprobe.run.record import ModelFacts
+from cxprobe.run.record import ModelFacts, read_model_facts
 
 TEXT = "the old cats, too"
 GOLDEN = {

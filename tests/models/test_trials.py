@@ -18,9 +18,9 @@ from cxprobe.models.intervening import (
     block_output,
     tokens_of_sentence,
 )
-from cxprobe.models.scoring import load_language_model, score_texts
+from cxprobe.models.loading import are_alike
+from cxprobe.models.pairs import load_language_model, score_texts
 from cxprobe.models.texts import ScoringConfig
-from cxprobe.models.trials import are_alike
 
 TEXTS = sentences_that_begin_alike()[:24]
 

@@ -10,7 +10,6 @@ from stage_work import do_work
 from conftest import PEOPLE, ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.params import (
     BaselineSet,
     ContinuationAlone,
@@ -29,6 +28,7 @@ from cxprobe.models.texts import read_pair_answers
 from cxprobe.project.params import load_params
 from cxprobe.results.params import Everything
 from cxprobe.results.schema import facet_columns
+from cxprobe.run.record import read_model_facts
 from cxprobe.run.stage import Outcome
 from cxprobe.tasks.pairs.params import AskedPairs, AskPairs, Benchmark, EvaluatePairs, PairsStage, PerCell
 
@@ -154,7 +154,7 @@ def test_a_model_that_is_shown_the_continuation_alone_scores_it_as_the_model_its
 
 def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked(outcomes, monkeypatch):
     del outcomes
-    monkeypatch.setattr("cxprobe.models.scoring.answer", lambda *_: pytest.fail("the model was asked"))
+    monkeypatch.setattr("cxprobe.models.pairs.answer", lambda *_: pytest.fail("the model was asked"))
     with pytest.raises(DataError, match=r"pmi needs the score of each continuation alone.*take bos: "):
         run("measure", "bare")
     path = Path("data/make_pairs/toy.parquet")

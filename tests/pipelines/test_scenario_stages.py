@@ -7,10 +7,10 @@ from stage_work import do_work
 
 from conftest import ROOT, save_tiny_mlm, write_toy_construction
 from cxprobe.files.tables import read_table
-from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.params import BaselineSet, ModelSpec, Rule
 from cxprobe.project.params import load_params
 from cxprobe.results.params import Everything
+from cxprobe.run.record import read_model_facts
 from cxprobe.run.stage import Outcome
 
 BASELINES = ("fixed-word", "last-rule", "copier")

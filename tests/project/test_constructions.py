@@ -9,8 +9,7 @@ from html_page import Page
 from markdown import Markdown
 
 from conftest import ROOT, TOY_PROJECT
-from cxprobe.constructions.construction import Construction, load_construction
-from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.constructions.construction import PEOPLE_FILE, Construction, load_construction, load_people
 from cxprobe.project.constructions import make_page, page_of
 from cxprobe.results.task import ConstructionFiles
 from cxprobe.tasks.pairs.frames import load_pairs

@@ -13,8 +13,7 @@ from measuring_together import TEXTS
 from tiny_lms import save_lm
 
 from conftest import ROOT
-from cxprobe.files.arrays import read_features
-from cxprobe.files.tables import read_table
+from cxprobe.files.tables import read_features, read_table
 
 pytestmark = pytest.mark.pipeline
 

@@ -7,7 +7,7 @@ import pytest
 from model_folders import spec
 from tiny_lms import save_lm
 
-from cxprobe.models.scoring import load_language_model
+from cxprobe.models.pairs import load_language_model
 
 
 @pytest.fixture(scope="session")

@@ -18,8 +18,8 @@ from scored import ALONE, measured
 from tiny_lms import NOUNS, sentences_that_begin_alike
 
 from cxprobe.models.embedding import embed_texts, load_encoder
+from cxprobe.models.pairs import load_language_model, measure_texts
 from cxprobe.models.params import ModelSpec
-from cxprobe.models.scoring import load_language_model, measure_texts
 from cxprobe.models.store import AnswerStore
 from cxprobe.models.texts import ScoringConfig
 from cxprobe.run.processes import start_processes

@@ -7,7 +7,7 @@ import numpy as np
 from cxprobe.models.embedding import pool_texts
 from cxprobe.models.masked import PllQuestions
 from cxprobe.models.measuring import MeasuredModel
-from cxprobe.models.scoring import score_texts
+from cxprobe.models.pairs import score_texts
 from cxprobe.models.store import answer
 from cxprobe.models.texts import ScoringConfig, encode_inputs
 from cxprobe.run import processes as of_stage

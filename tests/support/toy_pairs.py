@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from conftest import PAIRS, PEOPLE, ROOT
-from cxprobe.constructions.people import People, load_people
+from cxprobe.constructions.construction import People, load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import read_yaml, validate
 from cxprobe.tasks.pairs.frames import PairsFile, load_pairs

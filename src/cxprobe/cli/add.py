@@ -127,7 +127,7 @@ def _print_work(slug: str, spec: "ModelSpec", kind: str) -> None:
     from cxprobe import load
     from cxprobe.cli.check import demand_by_stage
     from cxprobe.models.asking import CHARACTERS_PER_TOKEN
-    from cxprobe.models.trials import TRIAL
+    from cxprobe.models.loading import TRIAL
     from cxprobe.project.params import load_params
 
     rows = [row for row in demand_by_stage(load_params())[0].values() if row.model == slug]

@@ -22,12 +22,20 @@ from torch.nn.utils.rnn import pad_sequence
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.schema import suggest
 from cxprobe.models.checkpoints import Source
-from cxprobe.models.language_models import LoadedModel
-from cxprobe.models.loading import fields_of_model, load_model
+from cxprobe.models.loading import (
+    LoadedModel,
+    are_alike,
+    fields_of_model,
+    ids_of_trial,
+    load_model,
+    log_probabilities,
+    logits_at,
+    proven,
+    read_plainly,
+)
 from cxprobe.models.params import Bos
 from cxprobe.models.store import Answers, key_of, token_budget_batches
 from cxprobe.models.texts import ScoringConfig, Texts, TokenScores, check_length, encode
-from cxprobe.models.trials import are_alike, ids_of_trial, log_probabilities, logits_at, proven, read_plainly
 
 Ids = NDArray[np.int32]
 _ROW = 256  # tokens of texts that share a row

@@ -13,14 +13,22 @@ import transformers
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cxprobe.files.arrays import DenseVectors, write_features
+from cxprobe.files.tables import DenseVectors, write_features
 from cxprobe.models.checkpoints import Source
-from cxprobe.models.language_models import LoadedModel, write_model_facts
-from cxprobe.models.loading import fields_of_model, load_model, open_source
+from cxprobe.models.loading import (
+    TRIAL,
+    LoadedModel,
+    fields_of_model,
+    ids_of_trial,
+    load_model,
+    open_source,
+    proven,
+    read_plainly,
+)
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.store import Answers, answer, key_of, token_budget_batches
 from cxprobe.models.texts import Encoded, encode_inputs
-from cxprobe.models.trials import TRIAL, ids_of_trial, proven, read_plainly
+from cxprobe.run.record import write_model_facts
 
 if TYPE_CHECKING:
     from cxprobe.models.measuring import MeasuredModel
@@ -68,7 +76,7 @@ def encoder_of(model: LoadedModel) -> LoadedEncoder:
     """Return the part of a language model that has hidden states, without its head.
 
     Raises:
-        ModelError: See `cxprobe.models.trials`.
+        ModelError: See `cxprobe.models.loading`.
     """
     parts = (model.tokenizer, model.fingerprint, model.max_tokens, model.state, model.precision)
     encoder = LoadedEncoder(model.name, model.model.base_model, *parts)
@@ -100,7 +108,7 @@ def embed_texts(
         model: The model.
         portions: Name -> distinct texts, such as those of one source of sentences; batches are formed within a portion.
         token_budget: The most tokens, padding included, in a batch.
-        folder: Each portion has a subfolder there, for `cxprobe.files.arrays.read_features`: ``features.npy``, shape
+        folder: Each portion has a subfolder there, for `cxprobe.files.tables.read_features`: ``features.npy``, shape
             (layers, texts, dimensions), float32, and ``ids.parquet``, whose ids are the texts.
 
     Returns:

@@ -4,7 +4,7 @@ It works for every masked or causal model whose blocks stand in one list. A hook
 model then goes on from that output with some vectors exchanged, and what lies below does not run again. In a causal
 model what stands before the exchanged vectors stays as it is, and does not run again either.
 
-Prompts share a batch as texts do that are scored, see `cxprobe.models.trials`: in a masked model those of one length.
+Prompts share a batch as texts do that are scored, see `cxprobe.models.loading`: in a masked model those of one length.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,9 +24,8 @@ from transformers import DynamicCache
 from cxprobe.errors import ModelError
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.checkpoints import reason_of
-from cxprobe.models.language_models import LoadedModel
+from cxprobe.models.loading import LoadedModel, are_alike, logits_at
 from cxprobe.models.texts import check_length, encode
-from cxprobe.models.trials import are_alike, logits_at
 
 AT_ANSWER = "answer"  # the region of a masked model's mask
 _PROVEN: WeakKeyDictionary[Any, set[int]] = WeakKeyDictionary()  # model -> blocks that were written back

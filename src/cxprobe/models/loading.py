@@ -1,35 +1,110 @@
-"""Load a model: find, read and check it; it is complete, in eval mode and in a known precision.
+"""Load a model: find, read and check it; it is complete, in eval mode and in a known precision, and proves itself.
 
 A model in a GGUF file is de-quantised once into a folder of the user's cache, which is loaded like any other folder.
+
+A loaded model is tried: what it answers on the path that work takes is compared with plain forward passes. A plain
+pass reads one text, without padding and without a mask. Work reads many at a time, and some architectures then
+answer otherwise: positions that are counted in another way, layers that read padding, heads that go past the base
+model, a state that runs on from text to text. So two short texts are read in both ways. A model that does not answer
+alike in one way of working is asked in the next simpler one; a model that never does is refused. One such way is to
+apply the head at chosen positions alone (`logits_at`).
 """
 
 import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
+import numpy as np
 import torch
 import transformers
 from filelock import FileLock
+from numpy.typing import NDArray
+from torch import Tensor
 from tqdm.auto import tqdm
 from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
+from cxprobe.files.code import computing_code
 from cxprobe.files.writing import digest, read_json, remove_left_behind, replacing, write_json
-from cxprobe.models.checkpoints import OF_THE_HUB, Source, check_digest, is_gguf, loaded_files, path_of
+from cxprobe.models.checkpoints import OF_THE_HUB, Source, check_digest, is_gguf, loaded_files, path_of, reason_of
 from cxprobe.models.params import ModelSpec
+from cxprobe.models.store import Numbers
+from cxprobe.run.record import ModelFacts, ModelKind, WeightsState
 
 _RECORD = "conversion.json"  # in the converted folder
 _REMEDY = "transformers reads GGUF files of some architectures only: take the model's checkpoint in safetensors"
 # The causal mask, which older versions of transformers stored beside the weights of attention (GPT-Neo, GPT-J).
 _MASKS = re.compile(r"(attn|attention)\.(masked_)?bias$")
 _POSITIONS = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last two of Whisper and MPT
+# Rows of logits that are normalised at a time: on a CPU log_softmax is several times as fast as logsumexp, as long as
+# its result is so small that no fresh memory is needed each time.
+_ROWS = 128
+TRIAL = "The more you look, the more you see: 2 naïve snowmen ☃."
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A complete model, with what is needed to use it.
+
+    Attributes:
+        kind: How the model is used; each subclass has its own.
+        name: The name it was loaded by, as in params.yaml.
+        model: In eval mode, on its device and in its precision.
+        tokenizer: A fast tokenizer.
+        fingerprint: Which weights exactly: the commit on the hub that the name and revision resolved to, or the SHA-256
+            of a local folder's weights. That of a random-weights control begins with its state and seed, such as
+            "random, seed 1, of sha256 ..."; one that is drawn names the versions that drew it too, since others draw
+            other weights.
+        max_tokens: The longest input, special tokens included, that the model has positions for.
+        state: "trained", or "random" for a random-weights control.
+        precision: In what it computes, for the record, such as "bfloat16"; how it is loaded is part of it.
+        head: The module that makes logits of hidden states, by its trial (`proven`); None where there is
+            none, so that logits of all positions are computed.
+        batched: Whether it answers texts in one batch as it answers each alone, by its trial.
+    """
+
+    kind: ClassVar[ModelKind]
+
+    name: str
+    model: Any
+    tokenizer: Any
+    fingerprint: str
+    max_tokens: int
+    state: WeightsState = "trained"
+    precision: str = "float32"
+    head: Any = None
+    batched: bool = True
+
+    @property
+    def facts(self) -> ModelFacts:
+        """The facts for the record; weights that two layers share are counted once."""
+        parameters = self.model.num_parameters()  # it knows how many there are in a byte of a quantised model
+        attention = str(self.model.config._attn_implementation)
+        return ModelFacts(self.name, self.kind, parameters, self.fingerprint, self.state, self.precision, attention)
+
+    @property
+    def decisive(self) -> tuple[object, ...]:
+        """All that determines the answers beside the weights: configuration, attention, precision, code, versions.
+
+        The code is that of the subclass's module, with all that it reaches in this package.
+        """
+        config: dict[str, Any] = self.model.config.to_dict()
+        # Where the model is stored, which of DeBERTa's heads its weights are, and what fingerprint or precision says.
+        for name in ("_name_or_path", "legacy", "quantization_config"):
+            config.pop(name, None)
+        settings = sorted((name, repr(value)) for name, value in config.items())
+        code, attention = computing_code(type(self).__module__), self.model.config._attn_implementation
+        return settings, attention, self.precision, code, torch.__version__, transformers.__version__
+
+
+M = TypeVar("M", bound=LoadedModel)
 
 
 class DebertaV2Masked(transformers.DebertaV2ForMaskedLM):  # type: ignore[misc]
@@ -133,7 +208,7 @@ def _read(source: Source, model_class: Any) -> Any:
 
 
 def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
-    """Return the fields that every `cxprobe.models.language_models.LoadedModel` has, in their order."""
+    """Return the fields that every `cxprobe.models.loading.LoadedModel` has, in their order."""
     spec = source.spec
     fingerprint = source.origin
     if spec.weights == "random":
@@ -299,3 +374,142 @@ def _convert(source: Source, file: Path, folder: Path) -> None:
         model.save_pretrained(partial)
         tokenizer.save_pretrained(partial)
         write_json({"rounding": rounding, "sha256": _digests(partial)}, partial / _RECORD)
+
+
+def are_alike(found: Sequence[Numbers], expected: Sequence[Numbers], dtype: torch.dtype) -> bool:
+    """Return whether two lists of arrays differ by rounding alone, each by itself.
+
+    Rounding may cost half of the digits that a precision has: the square root of its unit is 0.0003 in float32, 0.03 in
+    float16 and 0.09 in bfloat16, of the spread of the expected numbers. A batch costs SmolLM2, with 30 blocks, 0.00001,
+    0.004 and 0.03 of it; a wrong position, or a token too many, costs a random model of two blocks 0.2 and more.
+    """
+    limit = torch.finfo(dtype if dtype.is_floating_point else torch.bfloat16).eps ** 0.5  # quantised weights
+    spread = [np.linalg.norm(one - one.mean()) for one in expected]
+    apart = [np.linalg.norm(one - other) for one, other in zip(found, expected, strict=True)]
+    return all(one <= limit * of_all for one, of_all in zip(apart, spread, strict=True))
+
+
+def ids_of_trial(source: Source, model: Any) -> list[int]:
+    """Return the ids of the trial's text, special ones included, no more than the model takes.
+
+    Raises:
+        ModelError: The tokenizer gives ids beyond the embedding, or reads all words as one token, as that does which
+            transformers makes up where the files of one are missing.
+    """
+    with source.refusing("the tokenizer"):
+        words = set(source.tokenizer(TRIAL, add_special_tokens=False, verbose=False)["input_ids"])
+        read: list[int] = source.tokenizer(TRIAL, verbose=False)["input_ids"]
+    rows = model.get_input_embeddings().weight.shape[0]
+    if len(words) < 2 or max(read) >= rows:
+        what = f"reads {TRIAL!r} as {len(words)} different tokens with ids of at most {max(read, default=0)}"
+        advice = "its files are missing, damaged or another model's, so copy them beside their weights"
+        raise ModelError(f"{source}: its tokenizer {what}, and the embedding has {rows} rows; {advice}")
+    return read
+
+
+def read_plainly(source: Source, model: M, ids: Sequence[int]) -> tuple[M, Tensor]:
+    """Return a model that knows its head, and its answer to one text, shape (tokens, ...), float32, on the CPU.
+
+    Raises:
+        ModelError: It cannot read the text; or what it answers is not finite, or the same at every token.
+    """
+    dtype, device = source.spec.dtype, model.model.device
+    called = list[tuple[Any, Any]]()  # the parts that the forward pass itself calls: the last one makes the logits
+    advice = f"if it can in float32, set models.{source.slug}.dtype to that, else mend config.json"
+    with source.refusing(f"cannot read a plain sentence in {dtype}", advice), torch.inference_mode():
+        hooks = [part.register_forward_pre_hook(lambda *call: called.append(call)) for part in model.model.children()]
+        try:
+            output = model.model(input_ids=torch.tensor([ids], device=device))
+        finally:
+            for hook in hooks:
+                hook.remove()
+        answer: Tensor = output[0][0].float().cpu()
+    is_finite = bool(answer.isfinite().all())
+    if not is_finite or (answer == answer[:1]).all():
+        fault = "the same at every token" if is_finite else "NaN or infinite"
+        advice = "its weights are damaged or do not fit the precision: take float32, or copy or download it again"
+        raise ModelError(f"{source}: what it answers to {TRIAL!r} in {dtype} is {fault}; {advice}")
+    part, args = called[-1] if called else (None, ())
+    return replace(model, head=part if args and isinstance(args[0], Tensor) else None), answer
+
+
+def proven(
+    model: M,
+    read: Callable[[M], Sequence[Numbers]],
+    expected: Callable[[], Sequence[Numbers]],
+    ways: Sequence[Mapping[str, Any]],
+    dtype: torch.dtype,
+    place: str,
+) -> M:
+    """Return a model that works in the first way in which its answers are those of plain passes.
+
+    Args:
+        model: The model.
+        read: Reads the trial's texts as work does, by a model that works in one of the ways.
+        expected: Returns the answers of plain passes.
+        ways: Fields of the model and their values, the fastest way first.
+        dtype: Its precision.
+        place: Names the model at the beginning of a message.
+
+    Raises:
+        ModelError: There is no such way.
+    """
+    fault: Exception | None = None
+    for way in ways:
+        tried = replace(model, **way)
+        try:
+            if are_alike(read(tried), expected(), dtype):
+                return tried
+        except Exception as error:  # of transformers or PyTorch, which do not take what this way gives them
+            fault = error
+    why = f" ({reason_of(fault)})" if fault else ""
+    what = f"it gives no answer to {TRIAL!r} that is the same in each pass, even where the text is alone"
+    raise ModelError(f"{place}: {what}{why}; its architecture is not supported: take another model") from fault
+
+
+def logits_at(model: LoadedModel, rows: Tensor, columns: Tensor, **inputs: Any) -> Tensor:
+    """Return the logits at chosen positions of a batch, shape (n, vocabulary).
+
+    The head of the model is applied at these positions only: a hook passes on their hidden states alone. That is
+    correct for every head that looks at one position at a time, which the trial of the model confirms.
+
+    Args:
+        model: A masked or causal language model.
+        rows: Shape (n,): the rows of the chosen positions in the batch.
+        columns: Shape (n,): their columns.
+        inputs: What the model reads.
+    """
+    if model.head is None:
+        every: Tensor = model.model(**inputs).logits
+        return every[rows, columns]
+
+    def choose(_module: Any, args: Any) -> Any:
+        return (args[0][rows, columns].unsqueeze(0), *args[1:])  # (1, n, dimensions)
+
+    hook = model.head.register_forward_pre_hook(choose)
+    try:
+        chosen: Tensor = model.model(**inputs).logits[0]
+        return chosen
+    finally:
+        hook.remove()
+
+
+def log_probabilities(logits: Tensor, rows: Tensor, targets: Tensor) -> NDArray[np.float64]:
+    """Return natural logarithms of probabilities, normalised over the whole vocabulary.
+
+    Args:
+        logits: Shape (n, vocabulary), any floating type.
+        rows: Shape (m,): the row of each wanted probability; a row may be wanted several times or never.
+        targets: Shape (m,): the id whose probability it is.
+
+    Returns:
+        Shape (m,). Each number has the precision of float32, so that sums of them in float64 are exact.
+    """
+    logits = logits.to(torch.float32)
+    rows, targets = rows.to(logits.device), targets.to(logits.device)
+    parts = [
+        logits[some].log_softmax(dim=-1).gather(1, wanted.unsqueeze(1)).squeeze(1)  # (targets of this part,)
+        for some, wanted in zip(torch.split(rows, _ROWS), torch.split(targets, _ROWS), strict=True)
+    ]
+    numbers: NDArray[np.float64] = torch.cat(parts).double().cpu().numpy()  # (m,)
+    return numbers

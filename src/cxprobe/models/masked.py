@@ -16,12 +16,22 @@ from torch import Tensor
 
 from cxprobe.errors import DataError, ModelError
 from cxprobe.models.checkpoints import Source
-from cxprobe.models.language_models import LoadedModel
-from cxprobe.models.loading import DebertaV2Masked, fields_of_model, kind_of, load_model, open_source
+from cxprobe.models.loading import (
+    DebertaV2Masked,
+    LoadedModel,
+    fields_of_model,
+    ids_of_trial,
+    kind_of,
+    load_model,
+    log_probabilities,
+    logits_at,
+    open_source,
+    proven,
+    read_plainly,
+)
 from cxprobe.models.params import ModelSpec, Scheme
 from cxprobe.models.store import Answers, answer, key_of, token_budget_batches
 from cxprobe.models.texts import Encoded, ScoringConfig, Texts, TokenScores, encode_inputs
-from cxprobe.models.trials import ids_of_trial, log_probabilities, logits_at, proven, read_plainly
 from cxprobe.text import WORD_MASK
 
 PORTION = 2048  # texts whose masked copies are in memory at once

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from cxprobe.errors import ModelError
 from cxprobe.models.checkpoints import Source
-from cxprobe.models.language_models import LoadedModel
-from cxprobe.models.loading import open_source
+from cxprobe.models.loading import LoadedModel, open_source
 from cxprobe.models.params import Member, ModelParams, ModelSpec, members_of
 from cxprobe.models.store import AnswerStore, Questions, answer, answers_folder
 from cxprobe.run.processes import Processes, start_processes

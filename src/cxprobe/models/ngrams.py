@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.tables import write_table
 from cxprobe.models.checkpoints import check_digest
-from cxprobe.models.language_models import read_model_facts, write_model_facts
 from cxprobe.models.params import NgramFeatures, NgramModel, TagNgrams
 from cxprobe.models.texts import TOKENS_FILE, Pair, TokenScores, read_pair_answers
-from cxprobe.run.record import ModelFacts
+from cxprobe.run.record import ModelFacts, read_model_facts, write_model_facts
 from cxprobe.tagging import open_tagger, sentence_spans
 
 if TYPE_CHECKING:

@@ -1,4 +1,6 @@
-"""Read the answer from a reply in words. The reply must state it in a form that prompts ask for; nothing is guessed.
+"""Prompts, which are texts with fields such as {item} that tasks fill in, and the answers in replies to them.
+
+A reply in words must state the answer in a form that prompts ask for; nothing is guessed.
 
 A label is a symbol ("2", "B"), its words ("contradiction", the text of the option) or both. A reply states a label that
 
@@ -19,8 +21,19 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Literal
+from pathlib import Path
+from typing import Literal, TypeVar
 
+from pydantic import AfterValidator
+
+from cxprobe.errors import PromptError
+from cxprobe.files.schema import Closed, Slug, read_yaml, suggest, validate
+from cxprobe.text import slots_of
+
+PROMPTS_FOLDER = Path("prompts")
+PromptName = Slug
+FileOfPrompts = TypeVar("FileOfPrompts", bound=Closed)
+NamedPrompt = TypeVar("NamedPrompt")
 HEAD, TAIL = 2_000, 20_000
 """The numbers of characters that are read at the beginning and at the end of a longer reply."""
 _THOUGHT = re.compile(r"[<\[](/?)(?:think|thinking|thought|thoughts|reasoning|scratchpad)[>\]]", re.IGNORECASE)
@@ -43,6 +56,47 @@ _CONCLUDES = (
 )
 _JOIN = r"[^\S\n]*[-–—:=,.)]*[^\S\n]*[(\[]*"  # between a symbol and its words
 _ENDS = r"(?=\s*(?:\Z|[.,;:!?)\]}\n—–-]|\(?\b(?:because|since|as|for|where)\b|\(the\b))"
+
+
+def with_fields(*fields: str) -> AfterValidator:
+    """Return a check that a text has exactly these fields."""
+
+    def check(text: str) -> str:
+        if {*slots_of(text)} != set(fields):
+            listed = ", ".join(f"{{{name}}}" for name in fields)
+            raise ValueError(f"{text!r} must have exactly the fields {listed or '(none)'}")
+        return text
+
+    return AfterValidator(check)
+
+
+def named(prompts: Mapping[str, NamedPrompt], name: str, kind: str) -> NamedPrompt:
+    """Return the prompt or continuation with a name.
+
+    Args:
+        prompts: Name -> prompt or continuation.
+        name: The name.
+        kind: What the name stands for, for the message.
+
+    Raises:
+        PromptError: None has this name.
+    """
+    if name not in prompts:
+        raise PromptError(f"{kind} '{name}' is unknown{suggest(name, list(prompts))}")
+    return prompts[name]
+
+
+def read_prompt_file(model: type[FileOfPrompts], path: Path) -> FileOfPrompts:
+    """Read and check a file of prompts.
+
+    Args:
+        model: The class of its content.
+        path: The file.
+
+    Raises:
+        PromptError: The file has faults; the message has one line for each.
+    """
+    return validate(model, read_yaml(path, PromptError), path, PromptError)
 
 
 @lru_cache(maxsize=4096)

@@ -23,7 +23,7 @@ from cxprobe.files.writing import SCRATCH, digest, project_folder, scratch_folde
 from cxprobe.run.processes import ALONE, Processes
 
 if TYPE_CHECKING:
-    from cxprobe.models.language_models import LoadedModel
+    from cxprobe.models.loading import LoadedModel
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)

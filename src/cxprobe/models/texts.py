@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,12 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.models.language_models import LoadedModel, write_model_facts
 from cxprobe.models.params import Scheme
-from cxprobe.run.record import ModelFacts
+from cxprobe.run.record import ModelFacts, write_model_facts
 from cxprobe.stats import CLUSTER, cluster_columns
+
+if TYPE_CHECKING:  # which brings torch
+    from cxprobe.models.loading import LoadedModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +223,7 @@ def check_length(text: str, tokens: int, max_tokens: int) -> None:
         )
 
 
-def encode_inputs(model: LoadedModel, texts: Sequence[str]) -> list[Encoded]:
+def encode_inputs(model: "LoadedModel", texts: Sequence[str]) -> list[Encoded]:
     """Tokenise whole texts with the special tokens of the model.
 
     Raises:

@@ -8,8 +8,13 @@ from functools import partial
 from pathlib import Path
 
 from cxprobe.constructions.checking import FoundFaults, is_there
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
-from cxprobe.constructions.people import PEOPLE_FILE, lint_people, load_people
+from cxprobe.constructions.construction import (
+    CONSTRUCTIONS_FOLDER,
+    PEOPLE_FILE,
+    lint_people,
+    load_construction,
+    load_people,
+)
 from cxprobe.corpora.pattern import load_wanted
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import read_yaml

@@ -14,7 +14,6 @@ import pandas as pd
 from cxprobe.errors import CxprobeError, DataError
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
-from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.params import Llm, Member, Series, series_of
 from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.findings import QUESTIONS, estimate_of, findings_in, lead_findings
@@ -24,7 +23,7 @@ from cxprobe.results.schema import MEASURES, facet_columns, write_rates, write_r
 from cxprobe.results.sentences import in_sum
 from cxprobe.results.verdict import with_verdicts
 from cxprobe.results.words import in_full, with_blanks
-from cxprobe.run.record import Dataset, ModelFacts, Run, Trial
+from cxprobe.run.record import Dataset, ModelFacts, Run, Trial, read_model_facts
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.stats import WIDEST
 

@@ -17,13 +17,15 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from ruamel.yaml import YAML
 
-from cxprobe.files.writing import RESULTS, project_folder, write_json
+from cxprobe.errors import DataError
+from cxprobe.files.writing import RESULTS, project_folder, read_json, write_json
 
 STAGE_TAG = "dvc.stage"  # the tag of a run in MLflow that names its evaluating stage
 RUNS = "runs"  # the folder within a stage's results that has those of each run
 
 DECISIVE = ("src", "pipelines", "constructions", "lexicon", "prompts", "models", "published", "params.yaml")
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
+_FACTS = "model.json"
 Experiments = Mapping[str, str]
 """Name of an experiment -> the paragraphs above the table of its runs, as Markdown."""
 ModelKind = Literal["encoder", "masked", "causal", "instructed", "file", "series", "baseline"]
@@ -55,6 +57,23 @@ class ModelFacts:
     state: WeightsState = "trained"
     precision: str = ""
     attention: str = ""
+
+
+def write_model_facts(facts: ModelFacts, folder: Path) -> None:
+    """Write the facts about a model to ``model.json`` in the folder of its answers."""
+    write_json(asdict(facts), folder / _FACTS)
+
+
+def read_model_facts(folder: Path) -> ModelFacts:
+    """Read the facts about a model from ``model.json`` in the folder of its answers.
+
+    Raises:
+        DataError: The folder has no ``model.json``.
+    """
+    path = folder / _FACTS
+    if not path.is_file():
+        raise DataError(f"{path} is missing; the measuring stage writes it: run `dvc repro`, or `dvc pull`")
+    return ModelFacts(**read_json(path))
 
 
 def label_of(slug: str, state: WeightsState) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 
 import cxprobe
-from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.constructions.construction import PEOPLE_FILE, load_people
 from cxprobe.models.texts import pair_table
 from cxprobe.results.verdict import ADDS
 from cxprobe.seeding import SEED

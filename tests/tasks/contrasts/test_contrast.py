@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from tiny_lms import save_lm
 
 from cxprobe.errors import DataError
-from cxprobe.models.pairs import member_texts
+from cxprobe.models.pairs import load_language_model, member_texts, score_texts
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scores import score_pairs
-from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.texts import Pair, ScoringConfig, pair_table, token_table
 from cxprobe.tasks.contrasts.contrast import frame_contrasts, pair_margins, shared_start
 from cxprobe.tasks.contrasts.measure import contrasts_in_words, texts_of_contrasts

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from cxprobe.constructions.people import load_people
+from cxprobe.constructions.construction import load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.models.texts import pair_table
 from cxprobe.tasks.contrasts.contrast import frame_contrasts

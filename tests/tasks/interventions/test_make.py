@@ -3,7 +3,7 @@ import shutil
 import pytest
 
 from conftest import ROOT
-from cxprobe.constructions.people import load_people
+from cxprobe.constructions.construction import load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.tasks.interventions.make import (
     NEUTRAL_FILE,

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from tiny_lms import byte_bpe
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from cxprobe.constructions.people import People
+from cxprobe.constructions.construction import People
 from cxprobe.errors import DataError
 from cxprobe.models.causal import CausalLM
 from cxprobe.probing import Fitting

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from evaluated_pairs import crossed, rates_of_pairs, responses_of
 
-from cxprobe.tasks.pairs.balance import telling_words, unbalanced_cells, with_balance
+from cxprobe.tasks.pairs.sources import telling_words, unbalanced_cells, with_balance
 
 CONATIVE = [("It is unclear.", "It is clear.")]
 NAMES = [("It is Ann.", "It is Bob."), ("It is Bob.", "It is Ann.")]

@@ -5,10 +5,9 @@ import torch
 from evaluated_pairs import all_rates, own, responses_of
 
 from conftest import ROOT
-from cxprobe.constructions.people import PEOPLE_FILE, load_people
-from cxprobe.models.pairs import texts_of_pairs
+from cxprobe.constructions.construction import PEOPLE_FILE, load_people
+from cxprobe.models.pairs import load_language_model, score_texts, texts_of_pairs
 from cxprobe.models.params import ModelSpec
-from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.texts import ScoringConfig, pair_table, token_table
 from cxprobe.tasks.pairs.evaluate import decide_pairs
 from cxprobe.tasks.pairs.frames import load_pairs

@@ -9,7 +9,7 @@ from toy_pairs import load_toy, write_toy
 
 from conftest import PAIRS as TOY
 from cxprobe.constructions.checking import with_lines
-from cxprobe.constructions.people import load_people
+from cxprobe.constructions.construction import load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.tasks.pairs.frames import PairsFile, lint_pairs, load_pairs
 

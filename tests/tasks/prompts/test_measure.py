@@ -5,8 +5,8 @@ import pandas as pd
 import torch
 from tiny_lms import save_lm
 
+from cxprobe.models.pairs import load_language_model, score_texts
 from cxprobe.models.params import ModelSpec
-from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.texts import ScoringConfig, distinct_texts
 from cxprobe.tasks.prompts.measure import texts_of_choices
 

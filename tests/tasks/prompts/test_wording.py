@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT
 from cxprobe.errors import PromptError
-from cxprobe.models.prompts import read_prompt_file
+from cxprobe.models.replies import read_prompt_file
 from cxprobe.tasks.prompts.items import inference, multiple_choice
 from cxprobe.tasks.prompts.make import Wording, ask_item, continue_item, load_wording
 

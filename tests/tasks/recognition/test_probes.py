@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cxprobe.errors import ProbeError
-from cxprobe.files.arrays import Features
+from cxprobe.files.tables import Features
 from cxprobe.probing import Fitting
 from cxprobe.stats import credit
 from cxprobe.tasks.recognition.evaluate import search_curves

@@ -8,9 +8,8 @@ from tiny_lms import save_lm
 
 from conftest import ROOT
 from cxprobe.errors import ParamsError
-from cxprobe.files.arrays import read_features
 from cxprobe.files.schema import read_yaml
-from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.tables import read_features, read_table, write_table
 from cxprobe.models.params import BaselineSet, ModelSpec, NgramFeatures, Rule, TagNgrams
 from cxprobe.results.params import Everything
 from cxprobe.results.rates import divided_by

@@ -19,8 +19,7 @@ import numpy as np
 from pydantic import Field
 
 from cxprobe.constructions.checking import Fault, with_lines
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.people import PEOPLE_FILE, People, Row, load_people
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, PEOPLE_FILE, People, Row, load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Slug, Two, read_yaml, suggest, validate
 from cxprobe.files.tables import write_table

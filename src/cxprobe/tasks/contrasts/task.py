@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
-from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
+from cxprobe.constructions.construction import PEOPLE_FILE, People, load_people
 from cxprobe.results.findings import Finding
 from cxprobe.results.params import ReportParams
 from cxprobe.results.schema import cluster_lists

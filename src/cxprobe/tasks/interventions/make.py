@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, StringConstraints
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.people import PEOPLE_FILE, People, Row, load_people
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, PEOPLE_FILE, People, Row, load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Slug, read_yaml, suggest, validate
 from cxprobe.files.tables import write_table

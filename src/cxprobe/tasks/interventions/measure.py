@@ -32,13 +32,14 @@ from cxprobe.models.intervening import (
     blocks_of,
     tokens_of_sentence,
 )
-from cxprobe.models.language_models import LoadedModel, write_model_facts
+from cxprobe.models.loading import LoadedModel
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
+from cxprobe.models.pairs import load_language_model
 from cxprobe.models.params import Member
-from cxprobe.models.scoring import load_language_model
 from cxprobe.probing import Fitting, fit_probe
 from cxprobe.run.progress import progress
+from cxprobe.run.record import write_model_facts
 from cxprobe.run.stage import Stage
 from cxprobe.seeding import generator_for
 from cxprobe.stats import credits_of_margins

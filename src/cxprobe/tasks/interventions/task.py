@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cxprobe.constructions.checking import Fault, FoundFaults, is_there
-from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.constructions.construction import PEOPLE_FILE, load_people
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.findings import ReportModels

@@ -12,9 +12,8 @@ from cxprobe.files.schema import Closed
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import SCRATCH, project_folder
 from cxprobe.models.asking import demand, replies_to
-from cxprobe.models.language_models import write_model_facts
-from cxprobe.models.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
-from cxprobe.run.record import ModelFacts
+from cxprobe.models.replies import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
+from cxprobe.run.record import ModelFacts, write_model_facts
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.pairs.params import AskPairs, PairsParams, PairsStage

@@ -28,9 +28,8 @@ from cxprobe.results.rates import ALL, Facet, columns_of, rates_of, with_further
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, HAS_VERDICT, KEYS, OF_DIFFERENCE, RESPONSES
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, UNIT, cluster_columns, credits_of_margins, difference_by
-from cxprobe.tasks.pairs.balance import unbalanced_cells, with_balance
 from cxprobe.tasks.pairs.params import AskedPairs, EvaluatePairs, PairsStage
-from cxprobe.tasks.pairs.sources import OWN_PAIRS, first_items, folder_of, read_sources
+from cxprobe.tasks.pairs.sources import OWN_PAIRS, first_items, folder_of, read_sources, unbalanced_cells, with_balance
 
 RULE, REPLY = "rule", "reply"  # schemes
 RULE_SCORE, ASKED = "preference", "asked"  # scores
@@ -116,7 +115,7 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: EvaluatePairs)
 
     Returns:
         One row a pair, scheme and score: the pair without its texts; right, wrong and balanced
-        (`cxprobe.tasks.pairs.balance`); scheme, score and margin; accuracy, 1, 0, or 0.5 for a tie; and deciding,
+        (`cxprobe.tasks.pairs.sources`); scheme, score and margin; accuracy, 1, 0, or 0.5 for a tie; and deciding,
         whether the scheme and score decide: a causal model, a rule and replies have one of their own each.
 
     Raises:

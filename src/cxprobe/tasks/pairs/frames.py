@@ -15,8 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from cxprobe.constructions.checking import Fault, Item, Keys, lint_items, normalised, with_lines
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.people import PRONOUNS, ROLE_NOUN_TYPE, People, Row
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, PRONOUNS, ROLE_NOUN_TYPE, People, Row
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Distinct, Two, read_yaml, suggest, validate
 from cxprobe.tasks.pairs.params import FORM, construction_of_pairs

@@ -17,18 +17,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe.constructions.people import PEOPLE_FILE, ROLE_NOUN_TYPE, NounType, People, Row, load_people
+from cxprobe.constructions.construction import PEOPLE_FILE, ROLE_NOUN_TYPE, NounType, People, Row, load_people
 from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.texts import Pair, pair_table
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
-from cxprobe.tasks.pairs.balance import unbalanced_cells
 from cxprobe.tasks.pairs.benchmarks import read_benchmark
 from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, load_pairs, pairs_file, with_contrasts
 from cxprobe.tasks.pairs.params import MakePairs, PairsStage
-from cxprobe.tasks.pairs.sources import folder_of
+from cxprobe.tasks.pairs.sources import folder_of, unbalanced_cells
 from cxprobe.text import article_of, faults_of_text
 
 _WORD = re.compile(r"[a-z]+")

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from cxprobe.models.language_models import read_model_facts, write_model_facts
 from cxprobe.models.pairs import measure_pairs, pairs_shown_to, scoring_model, texts_of_pairs
 from cxprobe.models.params import Member
 from cxprobe.models.texts import Pair, ScoringConfig, pairs_of
+from cxprobe.run.record import read_model_facts, write_model_facts
 from cxprobe.run.stage import Stage
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.tasks.pairs.sources import OWN_PAIRS, first_items, folder_of, read_sources

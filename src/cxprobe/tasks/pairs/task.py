@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
-from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
+from cxprobe.constructions.construction import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member, Series, earlier_checkpoints, series_of
-from cxprobe.models.prompts import PROMPTS_FOLDER
+from cxprobe.models.replies import PROMPTS_FOLDER
 from cxprobe.models.texts import pair_table
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.findings import ReportModels, estimate_of
@@ -36,11 +36,10 @@ from cxprobe.results.task import (
     replied_demand,
 )
 from cxprobe.results.words import in_full
-from cxprobe.tasks.pairs.balance import unbalanced_cells, with_one_answer
 from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, lint_pairs, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import render_pairs
 from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs
-from cxprobe.tasks.pairs.sources import first_items, made_file, read_sources
+from cxprobe.tasks.pairs.sources import first_items, made_file, read_sources, unbalanced_cells, with_one_answer
 from cxprobe.text import fill, slots_of
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from cxprobe.errors import PromptError
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import SCRATCH, project_folder
 from cxprobe.models.asking import demand, replies_to
-from cxprobe.models.language_models import write_model_facts
-from cxprobe.run.record import ModelFacts
+from cxprobe.run.record import ModelFacts, write_model_facts
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.prompts.params import PromptsStage
 

@@ -12,7 +12,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import Closed, suggest
 from cxprobe.files.tables import write_table
-from cxprobe.models.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
+from cxprobe.models.replies import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.prompts.items import (

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from cxprobe.files.tables import write_table
 from cxprobe.models.files import answers_in
-from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import baseline_facts, counted_texts, ngram_counter, places_of, words_of
+from cxprobe.models.pairs import load_language_model, measure_texts
 from cxprobe.models.params import AnswersFile, BaselineSpec, Classifier, Member, NgramFeatures, TagNgrams
-from cxprobe.models.scoring import load_language_model, measure_texts
 from cxprobe.models.texts import ScoringConfig, distinct_texts
+from cxprobe.run.record import write_model_facts
 from cxprobe.run.stage import Stage
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER

@@ -11,7 +11,7 @@ import pandas as pd
 from cxprobe.constructions.checking import Fault, FoundFaults, is_there, normalised, repeated
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.models.params import Member
-from cxprobe.models.prompts import PROMPTS_FOLDER, read_prompt_file
+from cxprobe.models.replies import PROMPTS_FOLDER, read_prompt_file
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.params import ReportParams, task_members

@@ -22,14 +22,13 @@ from scipy.sparse import csr_array
 
 from cxprobe.constructions import LABELS, SPLITS
 from cxprobe.errors import ProbeError
-from cxprobe.files.arrays import Features, read_features
-from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.tables import Features, read_features, read_table, write_table
 from cxprobe.files.writing import DATA
-from cxprobe.models.language_models import read_model_facts, write_model_facts
 from cxprobe.models.ngrams import EVERY_WORD, baseline_facts, counted_texts, ngram_counter
 from cxprobe.models.params import Member, NgramFeatures, TagNgrams
 from cxprobe.probing import Fitting, Progress, cut_folds, for_each_layer, predict_held_out
 from cxprobe.run.progress import progress as show_progress
+from cxprobe.run.record import read_model_facts, write_model_facts
 from cxprobe.run.stage import Stage
 from cxprobe.seeding import generator_for, seed_for
 from cxprobe.stats import CLUSTER, credit

@@ -8,11 +8,11 @@ import pandas as pd
 
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
-from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.masked import CandidateQuestions, MaskedLM, drop_items, load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import baseline_facts, places_of, words_of
 from cxprobe.models.params import Member, Rule
+from cxprobe.run.record import write_model_facts
 from cxprobe.run.stage import Stage
 from cxprobe.tagging import sentence_spans
 from cxprobe.tasks.scenarios.params import ScenariosStage

@@ -5,7 +5,7 @@ from cxprobe.tasks.greetings.params import GreetingsStage
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.measuring import MeasuredModel
-from cxprobe.models.scoring import load_language_model, measure_texts
+from cxprobe.models.pairs import load_language_model, measure_texts
 from cxprobe.models.texts import ScoringConfig
 from cxprobe.run.stage import Stage
 
