@@ -35,7 +35,7 @@ def beside_published(rates: pd.DataFrame, published: pd.DataFrame) -> pd.DataFra
         differs from the published one: the 95 % interval of the difference, to which both have added their own error,
         does not contain 0 (`cxprobe.stats.differs_from_published`).
     """
-    levels = [name for name in published if name not in (*KEYS, *NUMBER)]
+    levels = [str(name) for name in published if name not in (*KEYS, *NUMBER)]
     rates = rates.assign(**{name: "" for name in levels if name not in rates})  # facets of what is not asked
     others = [name for name in facet_columns(rates) if name not in levels]
     ours = rates[(rates[others] == "").all(axis=1)].merge(published[levels].drop_duplicates(), on=levels)
