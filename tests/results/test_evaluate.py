@@ -139,7 +139,7 @@ def test_a_series_is_one_run_whose_metrics_are_curves_over_its_quantity(stage):
     series = {"training": SimpleNamespace(axis="training_tokens", models={"early": 10.0, "late": 20.0})}
     [run] = series_runs(pd.DataFrame(answers), Judged(stage), series)
     assert run.series == {"pairs/mean": [(10, 25), (20, 75)], "pairs/c": [(10, 25), (20, 75)]}
-    assert (run.role, run.model, [*run.figures]) == ("series", "training", [])
+    assert (run.role, run.model, [*run.figures]) == ("series", "training", ["1_overview"])
 
 
 def test_the_metrics_of_a_part_are_what_decides_and_the_others_by_the_values_of_facets():

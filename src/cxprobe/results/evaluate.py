@@ -40,8 +40,8 @@ _ABOUT: Mapping[str, str] = {
 }
 _READ = (
     "Each metric is called by its question and a construction, in percent; `<question>/mean` is their mean. Rates of "
-    "too few items have none. Intervals, baselines and verdicts are in the artifact `rates.csv`; the report is "
-    "`results/report/index.html`."
+    "too few items have none. Intervals, baselines and verdicts are in the artifact `rates.csv`, and drawn in "
+    "`1_overview.png`; the report is `results/report/index.html`."
 )
 COMPARED = ("difference", "low", "high", "p", "p_holm", "detectable")  # columns that may have empty cells
 
@@ -315,6 +315,7 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
         slug, member, own = str(model), models.members[str(model)], answers[answers["model"] == model]
         shown = lead_findings(found, [slug])
         names = {one.construction: one.construction for one in shown}
+        of_run = rows[rows["decides"]] if rows["decides"].any() else rows
         run = _run(
             task,
             slug,
@@ -322,7 +323,7 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
             int(own["n"].sum()),
             metrics=dict([*metrics_of(own).items()][:MOST_METRICS]),
             tables={"rates": written.loc[rows.index]},
-            figures={PICTURE: overview(shown, names)} if shown else {},
+            figures={PICTURE: overview(shown, names)} if shown else _pictured(own if len(own) else of_run),
             children=[] if member.is_baseline else [*_parts_of(rows, written, task, slug, models.facts[slug])],
         )
         # The entry of a random-weights control has the keys of its model, and this one is not true of it.
@@ -361,7 +362,7 @@ def _parts_of(
             metrics=dict([*{**extras.metrics, **metrics}.items()][: MOST_METRICS - len(series)]),
             series=series,
             tables={"rates": written.loc[rows.index], **extras.tables},
-            figures=extras.figures,
+            figures=extras.figures or _pictured(of_part[~is_curve]),
             trials=extras.trials,
             about=extras.about,
         )
@@ -375,6 +376,8 @@ def series_runs(rates: pd.DataFrame, task: Evaluation[Any], series: Mapping[str,
         task: The evaluation of the task.
         series: Name -> models that differ in one quantity.
     """
+    from cxprobe.results.plots import curves  # matplotlib takes a second to import
+
     answers = named_answers(rates, task)
     for name, one in series.items():
         rows = answers[answers["model"].isin(one.models)]
@@ -385,6 +388,8 @@ def series_runs(rates: pd.DataFrame, task: Evaluation[Any], series: Mapping[str,
         for step, of_step in steps.groupby("step"):
             for metric, value in metrics_of(of_step).items():
                 values.setdefault(metric, []).append((int(str(step)), value))
+        drawn = steps.assign(low=steps["number"], high=steps["number"])
+        how: Any = {"x": "step", "panels": "section", "colours": "construction", "value": "number"}
         yield _run(
             task,
             name,
@@ -393,6 +398,7 @@ def series_runs(rates: pd.DataFrame, task: Evaluation[Any], series: Mapping[str,
             metrics={},
             series=dict([*values.items()][:MOST_METRICS]),
             tables={"rates": with_blanks(steps)},
+            figures={PICTURE: curves(drawn, f"{name}: percent by {one.axis}", **how, chance=None, shares=False)},
             about=f"{_ABOUT['series']}\n\n{task.says} {_READ}",
         )
 
@@ -403,6 +409,19 @@ def _run(task: Evaluation[Any], model: str, facts: ModelFacts, items: int, **mor
     data = Dataset(path.as_posix(), stage.inputs[str(stage.use(path))], items) if items else None
     settings = stage.settings(*task.settings)
     return Run(stage=stage.name, model=model, facts=facts, dataset=data, settings=settings, **more)
+
+
+def _pictured(rates: pd.DataFrame) -> dict[str, Any]:
+    """Return the picture of rates that are shares, by measure; none where none is, or has an interval."""
+    from cxprobe.results.plots import Mark, dots  # matplotlib takes a second to import
+
+    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)  # the axis is one of shares
+    named = ["name"] if "name" in rates else ["construction", "source", *facet_columns(rates)]
+    marks = []
+    for row in rates[is_share & rates["low"].notna()].to_dict("records"):
+        name = " ".join(row[name] for name in named if row[name] not in ("", "own")).replace("_", " ")
+        marks.append(Mark(name, str(row["measure"]), estimate_of(row), row["chance"]))
+    return {PICTURE: dots(marks)} if marks else {}
 
 
 def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, float]]:
