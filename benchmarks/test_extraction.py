@@ -14,9 +14,10 @@ import torch
 from paired import take_turns
 
 from cxprobe.files.tables import read_features, write_features
-from cxprobe.models.embedding import load_encoder, pool_texts, tokenise
+from cxprobe.models.embedding import load_encoder, pool_texts
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.store import token_budget_batches
+from cxprobe.models.texts import encode_inputs
 
 SENTENCES = 1200
 ROUNDS = 5
@@ -70,10 +71,10 @@ def test_extraction_against_a_padded_loop_and_a_bare_forward(tmp_path, show, fit
 
     def ways_of(number):
         texts, ids = every[:number], [str(one) for one in range(number)]
-        tokens = tokenise(encoder, texts)
+        tokens = encode_inputs(encoder, texts)
 
         def ours():
-            again = tokenise(encoder, texts)
+            again = encode_inputs(encoder, texts)
             write_features([pool_texts(encoder, again, TOKEN_BUDGET)], ids, tmp_path / "out")
 
         return {
