@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stage_work import do_work, measure
+from stage_work import do_work
 from whole_project import change, outdated, runs, stages_that_ran
 
 from conftest import commit, copy_project, run
@@ -21,7 +21,6 @@ from cxprobe.tasks.registry import TASKS
 pytestmark = pytest.mark.pipeline
 
 FEWER = {"meaning": 1, "form": 1, "control": 1}
-MODELS = ("one", "one-random", "by-form")  # of recognition
 
 
 @pytest.fixture(scope="module")
@@ -118,24 +117,6 @@ def test_a_corrected_frame_costs_its_own_texts(project, monkeypatch):
     assert ask() == asked  # everything was kept
     path.write_text(path.read_text().replace("gift: a song", "gift: an ode"))
     assert 0 < ask() - asked < asked / 2
-
-
-def test_a_model_is_asked_about_the_sources_that_it_names(project, monkeypatch):
-    def ask_fewer(params):
-        params["recognition"]["constructions"]["toy"] = ["generated", "mined"]
-        params["recognition"]["make"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
-        params["recognition"]["models"] |= {"one": {"toy": ["mined"]}, "one-random": {"toy": ["mined"]}}
-
-    change(project, ask_fewer)
-    monkeypatch.chdir(project)
-    params = load_params()
-    do_work("make", "recognition", params)
-    for model in MODELS:
-        measure("recognition", params, model)
-    table = do_work("evaluate", "recognition", params).tables["rates"]
-    asked, mined = table.groupby("model")["source"].agg(set).to_dict(), {"mined"}
-    both = mined | {"generated"}
-    assert asked == {"one": mined, "one-random": mined, "positions": both, "word-ngrams": both}
 
 
 def test_a_task_without_models_makes_and_measures_nothing(project, monkeypatch):
