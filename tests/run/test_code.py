@@ -13,7 +13,7 @@ from cxprobe.tasks.registry import TASKS
 
 PIPELINES = ROOT / "pipelines"
 DECISIVE = (
-    *(f"models/{name}" for name in ("masked", "causal", "trials", "embedding")),
+    *(f"models/{name}" for name in ("masked", "causal", "loading", "embedding")),
     *("probing", "stats", "run/results", "tasks/pairs/params"),
     *(f"tasks/{task}/evaluate" for task in TASKS),
 )
