@@ -92,6 +92,10 @@ def put(values: dict[str, object]):
         ({"prompts/make/shots": TWICE}, "shots: 1 of ['challenge', 'templatic']"),
         ({"llms/mini-clm": MOCK, "pairs/llms": {"mini-clm": {}}}, "'mini-clm' is a model in pairs.models too"),
         ({"pairs/llms": {"mock": {}}, "pairs/ask": None}, "pairs.ask: is null, and pairs.llms names models"),
+        (
+            {"pairs/evaluate/score": "pmi", "pairs/evaluate/scores": ["sum"]},
+            "score: pairs.evaluate.scores does not have",
+        ),
         ({"prompts/evaluate/scores": ["sum"]}, "'pmi' is not in"),
         ({"seed": 2**32}, "seed: 4294967296 is not allowed"),
         ({"models/mini-clm-random/seed": 2**32}, "seed: 4294967296 is not allowed"),

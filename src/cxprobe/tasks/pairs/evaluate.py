@@ -98,8 +98,7 @@ def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: EvaluatePairs)
         DataError: A pair has no preference; a margin is not finite; or see `cxprobe.models.scores.score_pairs`.
     """
     if "margin" not in answers:
-        scores = score_pairs(pairs, answers, list(dict.fromkeys([how.score, *how.scores])))
-        return credit_pairs(pairs, scores.drop(columns=["good", "bad"]), how)
+        return credit_pairs(pairs, score_pairs(pairs, answers, how.scores).drop(columns=["good", "bad"]), how)
     if lacking := sorted(set(pairs["id"]) - set(answers["id"])):
         raise DataError(f"{len(lacking)} of {len(pairs)} pairs have no preference, such as {lacking[0]}; measure again")
     return credit_pairs(pairs, answers[["id", "margin"]].assign(scheme=RULE, score=RULE_SCORE), how)
@@ -453,7 +452,7 @@ class PairsEvaluation(Evaluation[PairsStage]):
             how = self.section.evaluate
             if source in self.section.benchmarks:
                 score = self.section.benchmarks[source].score
-                how = how.model_copy(update={"score": score, "scores": SCORES})
+                how = how.model_copy(update={"score": score, "scores": [*dict.fromkeys([score, *SCORES])]})
             shown = pairs_for(member, pairs, self.section.models)
             if shown.empty:
                 continue

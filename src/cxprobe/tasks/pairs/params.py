@@ -94,9 +94,9 @@ class EvaluatePairs(Closed):
     scheme: SchemeName
     """For masked models, the scheme that decides; one of pairs.score.schemes."""
     score: ScoreName
-    """The score that decides in tables and figures. For benchmarks, their own decides."""
+    """The score that decides in tables and figures; one of scores. For benchmarks, their own decides."""
     scores: SomeDistinct[ScoreName]
-    """The scores that are evaluated too: of the whole text (the papers' is per_token), or of the continuation
+    """The scores that are evaluated: of the whole text (the papers' is per_token), or of the continuation
     after the context."""
 
 
@@ -151,8 +151,9 @@ class PairsStage(TaskParams):
         section, models = self.pairs, self.models
         if section.llms and section.ask is None:
             yield "pairs.ask: is null, and pairs.llms names models; say how, or empty that"
-        scheme, schemes = section.evaluate.scheme, section.score.schemes
-        yield from named_elsewhere("pairs.evaluate.scheme", [scheme], "pairs.score.schemes", schemes)
+        how, schemes = section.evaluate, section.score.schemes
+        yield from named_elsewhere("pairs.evaluate.scheme", [how.scheme], "pairs.score.schemes", schemes)
+        yield from named_elsewhere("pairs.evaluate.score", [how.score], "pairs.evaluate.scores", how.scores)
         for name in section.benchmarks:
             if name in TAKEN:
                 yield f"pairs.benchmarks.{name}: results call something else so; give the benchmark another name"
