@@ -7,7 +7,6 @@ relative to results/, which the pages lie two or three folders below.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
@@ -43,8 +42,16 @@ def shown_first(findings: Sequence[Finding], models: ReportModels) -> list[Findi
     return lead_findings(findings, models.shown) or lead_findings(findings, models.under_methods)
 
 
+def figure_path(task: str, name: str) -> str:
+    """Return the path of a figure below the results of the report, without suffix."""
+    return f"figures/{task}_{name}"
+
+
 def render_pages(
-    inputs: ReportInputs, models: ReportModels, findings: Sequence[Finding], drawn: "Mapping[str, Figure]"
+    inputs: ReportInputs,
+    models: ReportModels,
+    findings: Sequence[Finding],
+    drawn: "Mapping[str, Mapping[str, Figure]]",
 ) -> dict[str, str]:
     """Return path relative to results/report/ -> the text of every page, and of the picture of the first one.
 
@@ -52,15 +59,16 @@ def render_pages(
         inputs: What the run has left.
         models: Its models.
         findings: What `cxprobe.results.task.findings_of` returns of both.
-        drawn: Path below the results of the report, without suffix -> a figure; one whose name has the folder of a
-            construction is about it.
+        drawn: Task -> what its `Task.figures` returns.
     """
     environment = _environment(inputs, models)
     pictures: dict[str, list[dict[str, str]]] = {}  # construction, "" for several -> its figures
-    for path, figure in drawn.items():
-        about = "".join(slug for slug in Path(path).stem.split("_") if slug in inputs.constructions)
-        picture = {"path": f"report/{path}.png", "title": figure.get_suptitle().replace("\n", " ")}
-        pictures.setdefault(about, []).append(picture)
+    for task, figures in drawn.items():
+        for name, figure in figures.items():
+            about = "".join(slug for slug in name.split("_") if slug in inputs.constructions)
+            title = figure.get_suptitle().replace("\n", " ")
+            picture = {"path": f"report/{figure_path(task, name)}.png", "title": title, "task": task}
+            pictures.setdefault(about, []).append(picture)
 
     def page(template: str, root: str, **content: object) -> str:
         return environment.get_template(template).render(root=root, **content)
