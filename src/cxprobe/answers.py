@@ -19,14 +19,13 @@ from cxprobe.models.files import ANNOTATOR, FILE, MOST_NAMED, joined, numbers
 from cxprobe.models.replies import evaluate_reply, read_answer
 from cxprobe.seeding import SEED
 from cxprobe.stats import CLUSTER, cluster_columns, clusters_by, correlation, credits_of_margins, mean_by, rate_by
-from cxprobe.tasks.prompts.params import RELATIONS
+from cxprobe.tasks.prompts.params import RELATION_OF
 
 AGAINST = "against"
 """The column that says which wrong text a row is about."""
 KINDS = {"reply": "a reply", "chosen": "a choice", "good_score": "the score of a right text", "number": "a number"}
 """Column that a table of answers of a kind has, where no other is named -> what it holds."""
 _SHARED = ("premise", "frame", "item")  # what rows share, the first that is there, where nobody says it
-_DIGITS = {str(number): relation for number, relation in enumerate(RELATIONS)}
 
 
 def evaluate(
@@ -143,7 +142,7 @@ def _of_replies(table: pd.DataFrame, column: str, gold: str, thought: bool) -> I
     outcomes = []
     for row, cells in enumerate(table.to_dict("records"), start=1):
         letters = {str(name)[-1].upper(): str(cells[name]) for name in cells if str(name).startswith("option_")}
-        answers: Mapping[str, str] = letters or _DIGITS
+        answers: Mapping[str, str] = letters or RELATION_OF
         right = read_answer(str(cells[gold]), answers, chain_of_thought=False)
         if not right:
             allowed = ", ".join(f"{symbol} ({words})" for symbol, words in answers.items())

@@ -18,7 +18,7 @@ from cxprobe.results.rates import ALL, Facet, divided_by, rates_of
 from cxprobe.results.words import cell, with_blanks
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, rate_by
-from cxprobe.tasks.prompts.params import CONTROL, PAPER, RELATIONS, PromptsStage
+from cxprobe.tasks.prompts.params import CONTROL, PAPER, RELATION_OF, PromptsStage
 
 REPLY = "reply"  # in the column asked, of models that get prompts; of others it has the name of a score instead
 RULE = "rule"  # of baselines: they answer an item, not a prompt
@@ -86,10 +86,10 @@ def read_replies(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame
             "ask_prompts again"
         )
     read = questions.merge(replies[["id", "reply", "failed"]], on="id", validate="one_to_one")
-    answers, relations = [], {str(number): relation for number, relation in enumerate(RELATIONS)}
+    answers = []
     for row in read.to_dict("records"):
         is_choice = row["kind"] == "reasoning"
-        words = {letter: row[f"option_{letter.lower()}"] for letter in PAPER} if is_choice else relations
+        words = {letter: row[f"option_{letter.lower()}"] for letter in PAPER} if is_choice else RELATION_OF
         answers.append(read_answer(row["reply"], words, chain_of_thought=row["chain_of_thought"]))
     return read.assign(asked=REPLY, answer=answers, credit=(read["gold"] == answers).astype(float))
 

@@ -23,7 +23,7 @@ from cxprobe.errors import ConstructionError, DataError
 from cxprobe.files.reading import check_separator, kind_of, read_text
 from cxprobe.files.schema import Closed, distinct, read_yaml, suggest, validate
 from cxprobe.seeding import generator_for
-from cxprobe.tasks.prompts.params import CONTROL, RELATIONS, Kind, Relation
+from cxprobe.tasks.prompts.params import CONTROL, RELATION_OF, RELATIONS, Kind, Relation
 from cxprobe.text import Filler, SlotName, Template, Words, filler_words, render
 
 
@@ -359,8 +359,7 @@ TEST_NAMES: Mapping[str, str] = {
 """Name of a test in the release -> ours."""
 _INFERENCE = ("CxN Type", "P/H/R", "Annotation Targets")
 _REASONING = ("Ex Num", "Type", "Text", "Option A", "Option B", "Option C", "Target")
-_RELATIONS = {str(number): relation for number, relation in enumerate(RELATIONS)}
-_RELATIONS |= {f"{number} ({relation})": relation for number, relation in _RELATIONS.items()}
+_RELATIONS = {**RELATION_OF, **{f"{digit} ({relation})": relation for digit, relation in RELATION_OF.items()}}
 _NOTHING = "not enough info"
 # The end of a sentence, unless it is that of a title or of an initial.
 _END = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\b[A-Z]\.)(?<=[.!?])[\"'”’)]*\s+")

@@ -23,7 +23,17 @@ from cxprobe.tasks.prompts.items import (
     render_inferences,
     render_reasonings,
 )
-from cxprobe.tasks.prompts.params import CONTROL, OWN, PAPER, RELATIONS, Kind, MakePrompts, PromptsStage, Relation
+from cxprobe.tasks.prompts.params import (
+    CONTROL,
+    OWN,
+    PAPER,
+    RELATION_OF,
+    RELATIONS,
+    Kind,
+    MakePrompts,
+    PromptsStage,
+    Relation,
+)
 from cxprobe.text import Template, fill, slots_of
 
 ORDERS: Mapping[Literal["paper", "rotated"], tuple[str, ...]] = {"paper": (PAPER,), "rotated": (PAPER, "BCA", "CAB")}
@@ -230,14 +240,12 @@ def continue_item(
     before, place = list[str](), f"prompts.make.continuations.{item.kind}"
     if item.kind == "inference":
         texts, fields = named(continuations.inference, name, place), _fields(item)
-        answers = {str(digit): texts.answers[relation] for digit, relation in enumerate(RELATIONS)}
+        answers = {digit: texts.answers[relation] for digit, relation in RELATION_OF.items()}
         before = [fill(texts.text + answers[shown.gold], _fields(shown)) for shown in examples]
     else:
         texts = named(continuations.reasoning, name, place)
-        fields, answers = (
-            _fields(item, texts.neither or "", order),
-            {str(letter): answer for letter, answer in texts.answers.items()},
-        )
+        fields = _fields(item, texts.neither or "", order)
+        answers = {str(letter): answer for letter, answer in texts.answers.items()}
     filled = {symbol: fill(answer, fields) for symbol, answer in answers.items()}
     return "\n\n".join([*before, fill(texts.text, fields)]), texts.anywhere, filled
 

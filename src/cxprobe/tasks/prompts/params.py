@@ -20,7 +20,9 @@ OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that
 CONTROL = "-control"  # ends the names of the sets of a control
 Kind = Literal["inference", "reasoning"]
 Relation = Literal["entailment", "neutral", "contradiction"]
-RELATIONS: tuple[Relation, ...] = get_args(Relation)  # a model answers with the place, as a digit
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+RELATION_OF: Mapping[str, Relation] = {str(place): relation for place, relation in enumerate(RELATIONS)}
+"""Digit, by which a model answers -> the relation."""
 PAPER = "ABC"
 """The paper's order of the options: A and B are the readings, C is that there is not enough information. An order names
 the options by these letters: in "BCA" the option that is shown as A is the item's B."""
