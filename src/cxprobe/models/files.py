@@ -29,19 +29,18 @@ def joined(table: pd.DataFrame, items: pd.DataFrame | None, key: str, whose: Seq
     """Return answers with the columns of their items, after a look at what is unknown, twice there or missing."""
     faults: list[str] = []
     if items is not None:
+        items = items.reset_index(drop=True)
         for what, one in {"answers": table, "items": items}.items():
             require_texts(one, [key], what)
     if key in table:
         twice = table.duplicated([key, *(name for name in whose if name in table)])
         faults += _rows(table[twice], key, "answers", "is answered twice; keep one")
     if items is not None:
-        faults += _rows(
-            items.reset_index(drop=True)[lambda rows: rows[key].duplicated()], key, "items", "is there twice; keep one"
-        )
+        faults += _rows(items[items[key].duplicated()], key, "items", "is there twice; keep one")
         faults += _rows(table[~table[key].isin(items[key])], key, "answers", "is not among the items; leave it out")
         by_whom = [name for name in whose if name in (FILE, ANNOTATOR) and name in table]
         for name, of_one in table.groupby(by_whom, sort=False) if by_whom else [((), table)]:
-            lacking = items.reset_index(drop=True)[lambda rows, of_one=of_one: ~rows[key].isin(of_one[key])]
+            lacking = items[~items[key].isin(of_one[key])]
             what = f"has no answer{' of ' + ' '.join(map(str, name)) if name else ''}; add it, or leave the item out"
             faults += _rows(lacking, key, "items", what)
     if faults:

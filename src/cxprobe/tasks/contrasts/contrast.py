@@ -69,7 +69,7 @@ def pair_margins(pairs: pd.DataFrame, tokens: pd.DataFrame) -> pd.DataFrame:
     return pairs.assign(margin=margins)
 
 
-def words_of(margins: pd.DataFrame) -> pd.DataFrame:
+def shared_words(margins: pd.DataFrame) -> pd.DataFrame:
     """Return the columns that begin with ``cluster_``; empty where a pair has none, in whose place is its id."""
     named = margins[cluster_columns(margins)].astype(object)
     return named.mask(named.to_numpy() == margins["id"].to_numpy(object)[:, None]) if "id" in margins else named
@@ -93,7 +93,7 @@ def frame_contrasts(margins: pd.DataFrame, frame: Sequence[str]) -> pd.DataFrame
         less the nearest of the neutral condition and the rivals, the one with the highest mean in its construction; and
         `CONTROL_OVER_WORDS`.
     """
-    named = words_of(margins).drop(columns=[*frame], errors="ignore")
+    named = shared_words(margins).drop(columns=[*frame], errors="ignore")
     words = [*named]
     # As numbers, since pandas computes with a hundred columns of texts one after the other.
     codes, texts = pd.factorize(named.to_numpy(object).ravel())

@@ -27,7 +27,7 @@ from cxprobe.results.verdict import (
 )
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, Mean, credits_of_margins
-from cxprobe.tasks.contrasts.contrast import frame_contrasts, made_file, pair_margins, read_frames, words_of
+from cxprobe.tasks.contrasts.contrast import frame_contrasts, made_file, pair_margins, read_frames, shared_words
 from cxprobe.tasks.contrasts.params import ContrastsStage
 
 BY_CONDITION = Facet([CONDITION], ("contrast", "above_zero"), has_verdicts=True, is_compared=False, over_words=True)
@@ -121,7 +121,7 @@ def margin_responses(margins: pd.DataFrame) -> pd.DataFrame:
     """
     texts = dict.fromkeys(("gold", "chosen", "question"), "")
     of_pairs = margins.drop(columns=[*PAIR_COLUMNS, "margin"]).assign(
-        **words_of(margins),
+        **shared_words(margins),
         **texts,
         item=margins["item"],
         source="own",
@@ -140,8 +140,8 @@ def without_solved(rates: pd.DataFrame, baselines: Sequence[str], limit: float) 
         baselines: Those among the models: none of them can know the construction.
         limit: The share of frames above 0 from which on a set is solved, if its interval is above one half too.
     """
-    is_of_words = rates["model"].isin(baselines) & (rates["measure"] == "above_zero")
-    of_construction = rates[is_of_words & (rates[CONDITION] == "construction")]
+    is_of_baseline = rates["model"].isin(baselines) & (rates["measure"] == "above_zero")
+    of_construction = rates[is_of_baseline & (rates[CONDITION] == "construction")]
     solved = of_construction[(of_construction["value"] > limit) & (of_construction["low"] > HALF)]
     return rates.assign(**{HAS_VERDICT: rates[HAS_VERDICT] & ~rates["construction"].isin(solved["construction"])})
 
