@@ -85,13 +85,16 @@ def create_project(folder: Path, preset: str) -> None:
 
     source = bundled_files()
     params = preset_text(preset, source / "presets")
-    if folder.is_file():
-        raise ProjectError(f"{folder} is a file; name a new folder")
+    if folder.exists() and not folder.is_dir():
+        raise ProjectError(f"{folder} is a file; name a folder")
     if there := sorted(path.name for path in folder.glob("*") if path.name != ".git"):
         raise ProjectError(f"{folder} is not empty ({there[0]} ...); name a new folder, so that nothing is replaced")
     if shutil.which("git") is None:
         raise ProjectError("git is not installed, and DVC needs it for a project; install git first")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:  # such as below a file
+        raise ProjectError(f"{folder}: cannot be written: {fault.strerror} ({fault.filename})") from fault
     _initialise(folder)  # before the files of DVC are copied, since it refuses a .dvc that is there
     _copy_carried(source, folder, params)
     (folder / PARAMS_FILE).write_text(params, encoding="utf-8")
