@@ -279,8 +279,8 @@ def _say_what_was_seen(path: Path, frames: int) -> None:
     file = SCRATCH / "asked" / f"{path.parent.name}.json"
     known: dict[str, list[str]] = read_json(file) if file.is_file() else {}
     if seen := asked & {row for earlier, rows in known.items() if earlier != design for row in rows}:
-        what = f"{len(seen)} of these frames were asked before the questions or conditions changed, and are no longer"
-        print(f"{path}: {what} unseen; write other rows of held_out", file=sys.stderr)
+        what = f"{len(seen)} of these frames were asked before the questions or conditions changed"
+        print(f"{path}: {what}, so they are no longer unseen; write new rows of held_out", file=sys.stderr)
     write_json(known | {design: sorted(asked.union(known.get(design, [])))}, file)
 
 
