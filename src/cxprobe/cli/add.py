@@ -201,7 +201,7 @@ def describe_model(name: str, revision: str | None, dtype: Dtype) -> "ModelSpec"
         inside = sorted(path.parent.name for path in folder.glob("*/config.json"))
         remedy = f"add one of its folders ({', '.join(inside)}), or write a series of them" if inside else "correct it"
         raise ProjectError(
-            f"{name}: {folder} is neither a GGUF file nor the folder of a model, which has a config.json; {remedy}"
+            f"{name}: {folder} has no config.json, so it is not the folder of a model, and is no GGUF file; {remedy}"
         )
     return spec.model_copy(update={"sha256": digest_of(folder)})
 

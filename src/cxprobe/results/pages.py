@@ -59,7 +59,7 @@ def render_pages(
         inputs: What the run has left.
         models: Its models.
         findings: What `cxprobe.results.task.findings_of` returns of both.
-        drawn: Task -> what its `Task.figures` returns.
+        drawn: Task -> what `cxprobe.results.task.Task.figures` returns.
     """
     environment = _environment(inputs, models)
     pictures: dict[str, list[dict[str, str]]] = {}  # construction, "" for several -> its figures
