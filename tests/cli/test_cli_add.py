@@ -89,7 +89,7 @@ def test_a_model_is_written_into_the_tasks_that_can_ask_it_and_comments_stay(toy
     assert params.models["bundled"].sha256 == digest_of(Path("models/mini-mlm"))  # it was copied into the project
     of_tasks = {name for name in TASKS if "bundled" in YAML(typ="safe").load(Path("params.yaml"))[name]["models"]}
     assert f"it is asked in {', '.join(name for name in TASKS if name in of_tasks)}\n" in output
-    assert of_tasks == {"recognition", "scenarios", "contrasts", "pairs", "prompts", "interventions"}
+    assert of_tasks == {"recognition", "scenarios", "contrasts", "pairs", "interventions"}
     assert find_faults().lines == []
     kept = [line for line in Path("params.yaml").read_text().splitlines() if line.lstrip().startswith("#")]
     assert kept == [line for line in before.splitlines() if line.lstrip().startswith("#")]

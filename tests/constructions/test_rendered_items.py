@@ -57,14 +57,13 @@ def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
 
 
 def hashes_of_prompts() -> Iterator[tuple[str, str, str]]:
-    """Yield the hashes of all items, and of their questions and continuations."""
+    """Yield the hashes of all items, and of their questions."""
     settings = PARAMS.prompts.make.model_copy(update={"premises": None, "control_premises": None, **ONE_PROMPT})
     for name in folders_with("items.yaml"):
         material = load_material(name, settings, seed=PARAMS.seed)
         made = build_tables(name, material, load_wording(), settings, seed=PARAMS.seed)
-        kinds = {"items": "items", "questions": "questions", "continuations": "choices", "answers": "answers"}
-        for kind, table in kinds.items():
-            texts = made[table].drop(columns="control", errors="ignore")  # a later column
+        for kind in ("items", "questions"):
+            texts = made[kind].drop(columns="control", errors="ignore")  # a later column
             yield kind, name, hash_of(texts.to_numpy().tolist())
 
 

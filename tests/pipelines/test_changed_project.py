@@ -54,8 +54,7 @@ def test_after_several_changes_only_what_follows_from_them_runs_and_what_comes_b
     def edit(params: dict) -> None:
         params["recognition"]["models"] = {"one": {}, "two": {}}
         params["pairs"]["models"]["clm"] = FEWER
-        for task in ("pairs", "prompts"):
-            params[task]["evaluate"]["score"] = "sum"
+        params["pairs"]["evaluate"]["score"] = "sum"
 
     commit(project)
     assert stages_that_ran(run(project, "dvc", "repro").stdout) == []
@@ -63,7 +62,7 @@ def test_after_several_changes_only_what_follows_from_them_runs_and_what_comes_b
     asked = answers_kept(project)
     change(project, edit)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    evaluated = ["evaluate_recognition", "evaluate_pairs", "evaluate_prompts"]
+    evaluated = ["evaluate_recognition", "evaluate_pairs"]
     assert sorted(ran) == sorted(
         ["embed_recognition@two", "measure_recognition@two", "measure_pairs@clm", *evaluated, "report"]
     )

@@ -16,7 +16,7 @@ def test_every_model_has_a_run_and_its_probes_settings_and_calibrations_are_part
         "recognition": ["one", "one-random", "word-ngrams", "positions"],
         "scenarios": ["mlm", "last-rule", "copier"],
         "pairs": ["mlm", "clm", "first-mentioned", "shorter"],
-        "prompts": ["mock", "clm", "hypothesis-only", "first-referent"],
+        "prompts": ["mock", "hypothesis-only", "first-referent"],
     }
     for experiment, models in expected.items():
         found = runs(finished_project, experiment, "tags.role != 'part'")

@@ -1,4 +1,4 @@
-"""What is asked in words and by likelihood, as stages: made and evaluated side by side, and what is refused."""
+"""What is asked, as stages: made and evaluated, and what is refused."""
 
 import pytest
 from stage_work import do_work
@@ -7,7 +7,6 @@ from whole_project import runs
 from cxprobe.errors import PromptError
 from cxprobe.files.tables import read_table
 from cxprobe.project.params import load_params
-from cxprobe.tasks.prompts.evaluate import UNDRAWN
 from cxprobe.tasks.prompts.params import AskedOf
 
 pytestmark = pytest.mark.pipeline
@@ -20,20 +19,19 @@ def test_every_set_is_counted(project, monkeypatch):
     made = do_work("make", "prompts", load_params())
     questions = made.tables["questions"]
     assert set(questions["set"]) == {"templatic", "challenge", "reasoning"}
-    tables = [read_table(project / f"data/make_prompts/toy/{stem}.parquet") for stem in ("questions", "choices")]
-    assert questions["questions"].sum() == made.counts["questions"] == sum(map(len, tables))
+    table = read_table(project / "data/make_prompts/toy/questions.parquet")
+    assert questions["questions"].sum() == made.counts["questions"] == len(table)
 
 
 def test_models_are_evaluated_on_the_same_items_and_compared_with_baselines(finished_project):
     responses = read_table(finished_project / "data/evaluate_prompts/responses.parquet")
-    asked = responses[responses["asked"] != UNDRAWN].groupby("model")["item"].agg(set)
-    assert asked["clm"] == asked["mock"]
-    assert asked["hypothesis-only"] | asked["first-referent"] <= asked["clm"]
-    parts = runs(finished_project, "prompts", "params.model = 'clm' and tags.role = 'part'")
+    asked = responses.groupby("model")["item"].agg(set)
+    assert asked["hypothesis-only"] | asked["first-referent"] <= asked["mock"]
+    parts = runs(finished_project, "prompts", "params.model = 'mock' and tags.role = 'part'")
     assert {one.data.params["shots"] for one in parts} == {"0", "1"}
     results = finished_project / "results/evaluate_prompts"
-    assert set(read_table(results / "rates.csv")["model"]) == {"clm", "mock", *BASELINES}
-    assert set(read_table(results / "comparisons.csv")["first"]) == {"clm", "mock"}
+    assert set(read_table(results / "rates.csv")["model"]) == {"mock", *BASELINES}
+    assert set(read_table(results / "comparisons.csv")["first"]) == {"mock"}
 
 
 def test_a_model_for_which_no_question_is_left_is_refused(project, monkeypatch):

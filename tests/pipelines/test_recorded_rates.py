@@ -35,7 +35,7 @@ PARTS = {
     "scenarios": Part("quick", {"constructions": ["let-alone"]}, "mini-mlm", "mini-mlm"),
     "contrasts": Part("further", {"constructions": ["resultative"]}, "taught-clm", "taught-clm"),
     "pairs": Part("further", {"constructions": ["resultative"], "llms": {}}, "taught-clm", "taught-clm"),
-    "prompts": Part("further", {"constructions": ["let-alone"], "llms": {}}, "mini-clm", "mini-clm"),
+    "prompts": Part("further", {"llms": {}}, "baselines-prompts", "hypothesis-by-premise"),
     "interventions": Part(
         "further", {"constructions": [LEARNT], "make": {"learn": [LEARNT]}}, "taught-clm", "taught-clm"
     ),

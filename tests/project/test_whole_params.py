@@ -96,7 +96,6 @@ def put(values: dict[str, object]):
             {"pairs/evaluate/score": "pmi", "pairs/evaluate/scores": ["sum"]},
             "score: pairs.evaluate.scores does not have",
         ),
-        ({"prompts/evaluate/scores": ["sum"]}, "'pmi' is not in"),
         ({"seed": 2**32}, "seed: 4294967296 is not allowed"),
         ({"models/mini-clm-random/seed": 2**32}, "seed: 4294967296 is not allowed"),
         ({"interventions/make/learn": []}, "interventions.make.learn: "),

@@ -221,7 +221,7 @@ def write_benchmark(rng: Draw, folder: Path) -> dict[str, Any]:
 def draw_prompts(rng: Draw, params: dict[str, Any], folder: Path) -> None:
     section = params["prompts"]
     section["constructions"] = of_tasks(rng, "prompts", 1)
-    section["models"] = {slug: {} for slug in some(rng, [*KINDS, "gpt2-random", "baselines-prompts"], 2)}
+    section["models"] = {"baselines-prompts": {}}
     section["llms"] = {slug: {} for slug in some(rng, ["mock", "mute"], 2)} if rng.random() < 0.4 else {}
     if section["llms"] and rng.random() < 0.3:
         section["models"] = {}
@@ -232,10 +232,6 @@ def draw_prompts(rng: Draw, params: dict[str, Any], folder: Path) -> None:
     section["make"]["shots"] = section["make"]["shots"][: int(rng.integers(1, 3))]
     for name in ("inference_prompts", "reasoning_prompts"):
         section["make"][name] = section["make"][name][:1]
-    texts = section["make"]["continuations"]
-    section["make"]["continuations"] = {name: texts[name][:1] for name in ("inference", "reasoning")} | {
-        "most_shots": 0
-    }
 
 
 def draw_interventions(rng: Draw, params: dict[str, Any], folder: Path) -> None:

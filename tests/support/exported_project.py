@@ -59,7 +59,7 @@ def write_small_project(folder: Path) -> None:
     content["pairs"] |= {"models": {"by-rule": {}}, "llms": {}, "constructions": list(PAIRS)}
     content["contrasts"] |= {"models": {}, "constructions": []}
     content["pairs"]["make"]["pairs_per_condition"] = {"meaning": 1, "form": 3, "control": 1}
-    content["prompts"] |= {"llms": {"mock": {}}, "models": {"mini-clm": {}}, "constructions": [MEANING]}
+    content["prompts"] |= {"models": {}, "llms": {"mock": {}}, "constructions": [MEANING]}
     content["prompts"]["make"]["premises"] = 1
     content["report"]["tested"]["models"] = []
     content["report"]["under_methods"] = []

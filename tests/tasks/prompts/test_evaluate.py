@@ -7,18 +7,15 @@ import pandas as pd
 import pytest
 
 from cxprobe.errors import DataError
-from cxprobe.models.texts import TokenScores, token_table
 from cxprobe.results.rates import rates_of, with_all
 from cxprobe.tasks.prompts.evaluate import (
     BY_SETTING,
     FACETS,
     beside_controls,
-    choose_answers,
     choose_by_rule,
     prompt_responses,
     rates_beside_constant,
     read_replies,
-    score_answers,
 )
 from cxprobe.tasks.prompts.params import RELATIONS
 
@@ -29,9 +26,9 @@ PLAIN = {"shots": 0, "examples": "none", "chain_of_thought": False, "order": "",
 PLAIN |= {"template": "", "answerable": True, "prompt": "p", "cluster_wording": ""}
 
 
-def rates(evaluated: pd.DataFrame, score: str = "sum") -> pd.DataFrame:
+def rates(evaluated: pd.DataFrame) -> pd.DataFrame:
     """Return the rates of one model."""
-    responses = prompt_responses(evaluated, score).assign(task="prompts", model="m")
+    responses = prompt_responses(evaluated).assign(task="prompts", model="m")
     return rates_of(with_all(responses), FACETS, rates_beside_constant)
 
 
@@ -68,15 +65,14 @@ def test_the_fewest_examples_decide_and_neither_reasoning_nor_a_control_does():
     asked = [("a", "templatic", 0), ("a", "templatic", 1), ("b", "templatic", 1), ("b", "templatic", 3)]
     asked += [("b", "challenge", 3)]
     evaluated = pd.DataFrame(asked, columns=["construction", "set", "shots"])
-    evaluated = evaluated.assign(**PLAIN | {"shots": evaluated["shots"]}, asked="sum", answer="0", gold="0", credit=1.0)
+    evaluated = evaluated.assign(**PLAIN | {"shots": evaluated["shots"]}, answer="0", gold="0", credit=1.0)
     evaluated = evaluated.assign(item=evaluated.index.astype(str), cluster_premise="p")
-    responses = prompt_responses(evaluated, "sum")
+    responses = prompt_responses(evaluated)
     deciding = responses[responses["decides"]]
     assert deciding[["construction", "source", "shots"]].apply(tuple, axis=1).tolist() == [asked[n] for n in (0, 2, 4)]
-    assert deciding[["measure", "question"]].drop_duplicates().to_numpy().tolist() == [["accuracy", "meaning"]]
-    assert not prompt_responses(evaluated, "pmi")["decides"].any()
-    assert not prompt_responses(evaluated.assign(chain_of_thought=True), "sum")["decides"].any()
-    control = prompt_responses(evaluated.assign(set="templatic-control"), "sum")
+    assert deciding[["measure", "question"]].drop_duplicates().to_numpy().tolist() == [["accuracy", "words"]]
+    assert not prompt_responses(evaluated.assign(chain_of_thought=True))["decides"].any()
+    control = prompt_responses(evaluated.assign(set="templatic-control"))
     assert not control["decides"].any()
     [compared] = [facet for facet in FACETS if not facet.columns]
     assert compared.divide(control).empty
@@ -91,7 +87,7 @@ def rotated(answer_of, golds):
             rows.append((f"{number}/{order}", str(number), order, shown, answer, float(answer == shown), False))
     table = pd.DataFrame(rows, columns=["id", "item", "order", "gold", "answer", "credit", "failed"])
     asked = {name: value for name, value in PLAIN.items() if name != "order"}
-    return table.assign(**asked, construction="a", set="reasoning", asked="reply", cluster_premise=table["item"])
+    return table.assign(**asked, construction="a", set="reasoning", cluster_premise=table["item"])
 
 
 GOLDS = ["A", "B", "C", "C", "C", "C"]
@@ -137,23 +133,12 @@ def compared_rates(*control_lows: float) -> pd.DataFrame:
 
 @pytest.mark.parametrize(("lows", "worst"), [((0.3,), 0.3), ((0.4,), 0.4), ((0.3, 0.4), 0.3), ((0.5, 0.4), 0.4)])
 def test_of_controls_in_the_same_setting_the_one_that_the_model_is_the_least_above_chance_in_counts(lows, worst):
-    table = beside_controls(compared_rates(*lows), ["m"])
+    table = beside_controls(compared_rates(*lows))
     row = table.iloc[0]
     assert (row["control_low"], row["passes_control"]) == (worst, worst > 1 / 3)
     assert (row["baseline"], row["difference"]) == ("rule", 0.25)  # over all settings
     assert table["passes_control"].iloc[1:].isna().all()
-    assert (table["verdict"] == "").all()
-    assert beside_controls(compared_rates(), ["m"])["passes_control"].isna().all()
-
-
-def test_a_model_that_is_asked_by_likelihood_has_no_control():
-    table = beside_controls(compared_rates(0.5), [])
-    assert table["passes_control"].isna().all()
-    assert table[["source", "verdict"]].to_numpy().tolist() == [
-        ["templatic", "no_control"],
-        ["templatic", ""],
-        ["templatic-control", ""],
-    ]
+    assert beside_controls(compared_rates())["passes_control"].isna().all()
 
 
 QUESTIONS = pd.DataFrame({"id": list("abcd"), "kind": ["inference"] * 2 + ["reasoning"] * 2, "gold": list("10BC")})
@@ -175,56 +160,9 @@ def test_every_question_is_evaluated_by_its_own_reply_in_whatever_order_they_cam
             read_replies(QUESTIONS, replies)
 
 
-def test_the_likeliest_answer_wins_and_a_tie_is_shared():
-    every = [(values, gold) for values in product([-3.0, -2.0, -1.0], repeat=3) for gold in range(3)]
-    questions = pd.DataFrame([(f"q{n}", str(gold)) for n, (_, gold) in enumerate(every)], columns=["id", "gold"])
-    rows = [
-        (f"q{n}", str(answer), "sum", value) for n, (own, _) in enumerate(every) for answer, value in enumerate(own)
-    ]
-    evaluated = choose_answers(questions, pd.DataFrame(rows, columns=["id", "answer", "score", "value"]))
-    for row, (own, gold) in zip(evaluated.itertuples(), every, strict=True):
-        best = [str(answer) for answer, value in enumerate(own) if value == max(own)]
-        assert row.credit == (1 / len(best) if row.gold in best else 0)
-        assert row.answer == (best[0] if len(best) == 1 else "")
-        assert row.margin == own[gold] - max(value for answer, value in enumerate(own) if answer != gold)
-
-
-EVERY = ["sum", "per_token", "per_character", "pmi"]
-CHOICES = pd.DataFrame(
-    {"id": ["a", "b"], "question": ["Ann slept. So", "Bob ran. So"], "anywhere": ["So", "So"], "gold": ["0", "1"]}
-)
-CONTINUED = pd.DataFrame(
-    [("a", "0", " yes."), ("a", "1", " no way."), ("b", "0", " yes."), ("b", "1", " no way.")],
-    columns=["id", "answer", "text"],
-)
-
-
-def word_scores(text: str) -> TokenScores:
-    """Give each word of a text, with the space before it, a log-probability that follows from it and what precedes."""
-    stops = [place for place, letter in enumerate(text) if letter == " "] + [len(text)]
-    spans = list(zip([0, *stops[:-1]], stops, strict=True))
-    log_probs = [-len(text[:stop]) / 7 - start / 3 for start, stop in spans]
-    numbers = np.arange(len(spans))
-    return TokenScores(text, "causal", numbers, np.array(spans), np.array(log_probs))
-
-
-def test_an_answer_has_the_scores_of_its_own_words_after_the_question_and_after_nothing():
-    both = list(CONTINUED.merge(CHOICES, on="id").itertuples())
-    texts = dict.fromkeys(before + row.text for row in both for before in (row.question, row.anywhere))
-    found = score_answers(CHOICES, CONTINUED, token_table(list(map(word_scores, texts))), EVERY)
-    assert len(found) == 4 * 4
-    values = found.set_index(["id", "answer", "score"])["value"]
-    for row in both:
-        words = row.text.split()
-        total = sum(word_scores(row.question + row.text).log_probs[-len(words) :])
-        alone = sum(word_scores(row.anywhere + row.text).log_probs[-len(words) :])
-        expected = [total, total / len(words), total / len("".join(words)), total - alone]
-        np.testing.assert_allclose([values[row.id, row.answer, name] for name in EVERY], expected)
-
-
 def items() -> pd.DataFrame:
-    rows = [(f"i{n}", "inference", "own", "toy", "", True, gold, f"p{n}", n < 6) for n, gold in enumerate("0120120120")]
-    columns = ["id", "kind", "set", "construction", "test", "answerable", "gold", "cluster_premise", "drawn"]
+    rows = [(f"i{n}", "inference", "own", "toy", "", True, gold, f"p{n}") for n, gold in enumerate("0120120120")]
+    columns = ["id", "kind", "set", "construction", "test", "answerable", "gold", "cluster_premise"]
     table = pd.DataFrame(rows, columns=columns)
     return table.assign(template="", reading="", cluster_wording=table["id"])
 
@@ -239,11 +177,10 @@ def baseline_answers(chosen: str) -> pd.DataFrame:
 
 
 def test_a_baseline_answers_an_item_once_and_some_items_not_at_all():
-    evaluated = choose_by_rule(items().assign(drawn=[True, False, *[True] * 8]), baseline_answers("0-0"))
+    evaluated = choose_by_rule(items(), baseline_answers("0-0"))
     assert evaluated["id"].tolist() == evaluated["item"].tolist() == ["i0", "i1", "i2"]
     assert evaluated["credit"].tolist() == pytest.approx([1, 1 / 3, 0])
     assert evaluated["answer"].tolist() == ["0", "", "0"]
     assert (evaluated[["prompt", "shots", "examples"]] == ["none", 0, "none"]).all(axis=None)
-    # An item that no question is about is in no rate beside those of other models.
-    assert prompt_responses(evaluated, "pmi")["decides"].tolist() == [True, False, True]
+    assert prompt_responses(evaluated)["decides"].all()
     assert choose_by_rule(items(), baseline_answers("")).empty

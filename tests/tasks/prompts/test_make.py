@@ -1,4 +1,4 @@
-"""Which items are asked about, what is shown as examples, and the questions and texts that follow."""
+"""Which items are asked about, what is shown as examples, and the questions that follow."""
 
 from collections import Counter
 from pathlib import Path
@@ -19,7 +19,7 @@ from cxprobe.tasks.prompts.make import (
     load_material,
     load_wording,
 )
-from cxprobe.tasks.prompts.params import RELATIONS, EvaluatePrompts, MakePrompts, PromptsParams, Shots
+from cxprobe.tasks.prompts.params import RELATIONS, MakePrompts, PromptsParams, Shots
 
 WORDING = load_wording(ROOT / "prompts")
 NEITHER = WORDING.reasoning.neither
@@ -41,18 +41,11 @@ def settings(**changes):
     plain = {"sets": ["templatic", "challenge", "reasoning"], "files": {}, "premises": None, "control_premises": None}
     plain |= {"inference_prompts": ["paper-2"], "reasoning_prompts": ["paper-2"], "chain_of_thought": [False]}
     plain |= {"option_orders": "paper", "shots": [NO_SHOTS]}
-    plain |= {"continuations": {"inference": ["question"], "reasoning": ["riddle"], "most_shots": 1}}
     return MakePrompts.model_validate(plain | changes)
 
 
 def questions(material, **changes):
     return build_tables("toy", material, WORDING, settings(**changes), seed=1)["questions"]
-
-
-def choices(material, texts=None, **changes):
-    asked = {"inference": ["question"], "reasoning": ["riddle"], "most_shots": 1} | (texts or {})
-    made = build_tables("toy", material, WORDING, settings(continuations=asked, **changes), seed=1)
-    return made["choices"], made["answers"]
 
 
 def test_every_item_is_asked_with_every_prompt_and_either_way(material):
@@ -66,21 +59,13 @@ def test_every_item_is_asked_with_every_prompt_and_either_way(material):
     assert (templatic["cluster_premise"].nunique(), set(templatic["gold"])) == (1, set("012"))
 
 
-def test_all_settings_of_shots_are_asked_about_the_same_items_in_words_and_by_likelihood(material):
+def test_all_settings_of_shots_are_asked_about_the_same_items(material):
     table = questions(material, shots=SHOTS)
     templatic = table[table["set"] == "templatic"]
     asked = templatic.groupby("shots")["cluster_premise"].agg(set)
     assert asked[0] == asked[1]
     assert len(asked[0]) == 1  # the other premise is the example
     assert (templatic.loc[templatic["shots"] == 1, "question"].str.count("Answer:") == 3).all()
-    same = ["kind", "set", "test", "answerable", "shots", "examples", "gold", "cluster_premise"]
-    by_likelihood, answers = choices(material, shots=SHOTS)
-    assert table[same].equals(by_likelihood[same])
-    assert answers.groupby("id", sort=False)["answer"].agg("".join).to_dict() == {
-        row.id: "012" if row.kind == "inference" else "ABC" for row in by_likelihood.itertuples()
-    }
-    few, _ = choices(material, {"most_shots": 0}, shots=SHOTS)
-    assert few["id"].tolist() == by_likelihood.query("shots == 0")["id"].tolist()
 
 
 def test_rotated_options_stand_first_second_and_last_once_and_the_gold_letter_follows(material):
@@ -100,15 +85,6 @@ def test_rotated_options_stand_first_second_and_last_once_and_the_gold_letter_fo
     pd.testing.assert_frame_equal(paper, table[table["order"].isin(["", "ABC"])].reset_index(drop=True))
 
 
-def test_a_text_that_does_not_list_the_options_is_asked_once_and_one_that_does_in_every_order(material):
-    once, _ = choices(material, option_orders="rotated")
-    assert once.equals(choices(material)[0])
-    listed, _ = choices(material, {"reasoning": ["letters"]}, option_orders="rotated")
-    of_items = listed[listed["kind"] == "reasoning"].groupby("item")
-    assert of_items["order"].agg(set).tolist() == [{"ABC", "BCA", "CAB"}] * 8
-    assert of_items["gold"].agg(set).tolist() == [set("ABC")] * 8
-
-
 @pytest.mark.parametrize(
     ("model", "content", "value"),
     [
@@ -117,7 +93,6 @@ def test_a_text_that_does_not_list_the_options_is_asked_once_and_one_that_does_i
         (MakePrompts, {"shots": [NO_SHOTS, NO_SHOTS]}, "shots: 0 of .* is listed more than once"),
         (MakePrompts, {"files": {"mine": "mine.tsv"}}, "'mine.tsv' is not below data/benchmarks/"),
         (MakePrompts, {"files": {"templatic": "data/benchmarks/mine.tsv"}}, "'templatic' is the name of a set"),
-        (EvaluatePrompts, {"score": "pmi", "scores": ["sum"]}, "score 'pmi' is not in scores"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(model, content, value):
@@ -215,8 +190,7 @@ def test_imported_sets_are_asked_about_beside_our_own_by_their_own_names(folder)
     assert read == ["constructions/toy/items.yaml", "data/benchmarks/free.csv", "data/benchmarks/toy.tsv"]
     made = build_tables("toy", material, WORDING, settings(files=FILES), seed=1)
     counts = {"challenge": 1, "free-form": 1, "official": 16, "reasoning": 8, "templatic": 6}
-    for name in ("questions", "choices"):
-        assert made[name].groupby("set")["item"].nunique().to_dict() == counts
+    assert made["questions"].groupby("set")["item"].nunique().to_dict() == counts
     assert made["items"].query("drawn").groupby("set").size().to_dict() == counts
     few = questions(material, files=FILES, premises=1).query("kind == 'reasoning'")
     assert few.groupby("set")["cluster_premise"].nunique().to_dict() == {"official": 1, "reasoning": 1}
@@ -240,8 +214,7 @@ def test_a_model_is_asked_a_part(material):
 
     def asked(**parts):
         params = {"models": {}, "llms": {"one": parts}, "constructions": ["toy"], "make": settings(**chosen)}
-        score = {"scheme": "pll", "token_budget": 1}
-        section = PromptsParams(**params, score=score, evaluate={"score": "sum", "scores": ["sum"]})
+        section = PromptsParams(**params)
         return section.llms["one"].part_of(table)
 
     pd.testing.assert_frame_equal(asked(), table)

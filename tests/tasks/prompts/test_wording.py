@@ -1,4 +1,4 @@
-"""How an item becomes a question, or a text to continue, and what the files of prompts must have."""
+"""How an item becomes a question, and what the files of prompts must have."""
 
 from copy import deepcopy
 from functools import reduce
@@ -11,7 +11,7 @@ from conftest import ROOT
 from cxprobe.errors import PromptError
 from cxprobe.models.replies import read_prompt_file
 from cxprobe.tasks.prompts.items import inference, multiple_choice
-from cxprobe.tasks.prompts.make import Wording, ask_item, continue_item, load_wording
+from cxprobe.tasks.prompts.make import Wording, ask_item, load_wording
 
 CONTENT = {
     "inference": {
@@ -42,7 +42,7 @@ def prompts(tmp_path):
 
     def read(name, changes=()):
         yaml = YAML(typ="safe")
-        content = deepcopy(CONTENT.get(name)) or yaml.load(ROOT / "prompts" / f"{name}.yaml")
+        content = deepcopy(CONTENT[name])
         for (*parents, key), value in changes:
             reduce(getitem, parents, content)[key] = value
         yaml.dump(content, tmp_path / f"{name}.yaml")
@@ -76,51 +76,3 @@ def test_prompts_may_say_themselves_how_to_answer_at_once_but_not_after_reasonin
     assert ask_item(ITEM, "other", silent, chain_of_thought=False)[0].endswith("/ A cat was awake.")
     with pytest.raises(PromptError, match=r"inference\.yaml: reasoned"):
         prompts("inference", [(("reasoned",), "")])
-
-
-PLAIN = {
-    "text": "{premise} So {hypothesis}",
-    "answers": {"entailment": " Yes.", "neutral": " Maybe.", "contradiction": " No."},
-    "anywhere": "So:",
-}
-
-
-def test_a_digit_stands_for_each_relation_and_examples_stand_before_it_with_their_right_answers(prompts):
-    continuations = prompts("continuations", [(("inference", "plain"), PLAIN)]).continuations
-    context, anywhere, answers = continue_item(ITEM, "plain", continuations, [SHOWN, SHOWN])
-    shown = "A dog barked. So A dog was old. Maybe.\n\n"
-    assert context == f"{shown}{shown}A {{cat}} slept. So A cat was awake."
-    assert answers == {"0": " Yes.", "1": " Maybe.", "2": " No."}
-    assert anywhere == "So:"
-
-
-def test_the_options_of_a_multiple_choice_item_are_its_answers_or_are_listed_in_any_order():
-    continuations = PROJECT.continuations
-    context, _, answers = continue_item(RIDDLE, "question", continuations)
-    assert context == "Ann is old.\nQuestion: Who is old?\nAnswer:"
-    assert answers == {"A": " Bob.", "B": " Ann.", "C": " nobody can tell."}
-    listed, _, answers = continue_item(RIDDLE, "letters", continuations, order="CAB")
-    neither = continuations.reasoning["letters"].neither
-    assert listed == f"Ann is old.\nQuestion: Who is old?\nA. {neither}\nB. Bob\nC. Ann\nAnswer:"
-    assert answers == {"A": " A", "B": " B", "C": " C"}
-
-
-ANSWERS = PLAIN["answers"]
-# The text, a key of it, its value, and the place of the fault below the text.
-FAULTS = [
-    ("inference.plain", "text", "{premise}", ": text and answers have the fields ['premise']"),
-    ("inference.plain", "anywhere", "{premise}", ".anywhere: "),
-    ("inference.plain", "text", "{premise} So {hypothesis} ", ".text: "),
-    ("inference.plain", "answers", {"neutral": " No."}, ".answers: {'neutral'"),
-    ("inference.plain", "answers", ANSWERS | {"neutral": "May"}, ".answers.neutral: 'May'"),
-    ("reasoning.question", "answers", {"A": " {b}", "B": " {a}", "C": " no"}, ": text has the fields"),
-    ("reasoning.question", "neither", "Nobody knows.", ": text has the fields"),
-    ("reasoning.question", "text", "{text} {question} {a} {b}?", ": text has the fields"),
-]
-
-
-@pytest.mark.parametrize(("name", "key", "value", "place"), FAULTS)
-def test_a_text_that_cannot_be_filled_or_joined_is_refused(prompts, name, key, value, place):
-    with pytest.raises(PromptError) as raised:
-        prompts("continuations", [(("inference", "plain"), dict(PLAIN)), ((*name.split("."), key), value)])
-    assert f"continuations.yaml: {name}{place}" in str(raised.value)

@@ -1,4 +1,4 @@
-"""The questions about a construction, in words and as texts to continue, made of its own items and of imported ones."""
+"""The questions about a construction, made of its own items and of imported ones."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
@@ -27,14 +27,12 @@ from cxprobe.tasks.prompts.params import (
     CONTROL,
     OWN,
     PAPER,
-    RELATION_OF,
     RELATIONS,
     Kind,
     MakePrompts,
     PromptsStage,
-    Relation,
 )
-from cxprobe.text import Template, fill, slots_of
+from cxprobe.text import Template, fill
 
 ORDERS: Mapping[Literal["paper", "rotated"], tuple[str, ...]] = {"paper": (PAPER,), "rotated": (PAPER, "BCA", "CAB")}
 NO_EXAMPLES = "none"
@@ -81,76 +79,11 @@ class ReasoningPrompts(_Prompts):
     """The option that there is not enough information."""
 
 
-Answer = Annotated[Template, StringConstraints(pattern=r"^ \S")]
-"""How a text continues with an answer: it begins with a space."""
-TextBefore = Annotated[Template, StringConstraints(pattern=r"\S$")]
-"""What an answer follows: it does not end in a space."""
-
-
-TextAnywhere = Annotated[TextBefore, with_fields()]
-"""A text before the answers that says nothing about the item."""
-
-
-class InferenceContinuation(Closed):
-    """A text about a premise and a hypothesis."""
-
-    text: TextBefore
-    """The text before the answer."""
-    anywhere: TextAnywhere
-    answers: Annotated[dict[Relation, Answer], Field(min_length=3)]
-    """Relation -> how the text continues."""
-
-    @model_validator(mode="after")
-    def _has_its_fields(self) -> "InferenceContinuation":
-        taken = {slot for text in (self.text, *self.answers.values()) for slot in slots_of(text)}
-        if taken != {"premise", "hypothesis"}:
-            raise ValueError(f"text and answers have the fields {sorted(taken)}; give {{premise}} and {{hypothesis}}")
-        return self
-
-
-class ReasoningContinuation(Closed):
-    """A text about a multiple-choice item. Either the answers name the options, or the text lists them.
-
-    Where the text does not list them they have no order, and A, B and C are the item's own. Where it does, A, B and C
-    are what is shown first, second and last.
-    """
-
-    text: TextBefore
-    """The text before the answer."""
-    anywhere: TextAnywhere
-    answers: Annotated[dict[Literal["A", "B", "C"], Answer], Field(min_length=3)]
-    """Option -> how the text continues."""
-    neither: str | None = None
-    """In a text that lists the options, the one that there is not enough information; absent in others."""
-
-    @model_validator(mode="after")
-    def _names_or_lists_options(self) -> "ReasoningContinuation":
-        of_text, of_answers = {*slots_of(self.text)}, [slots_of(answer) for _, answer in sorted(self.answers.items())]
-        lists = of_text == {"text", "question", "a", "b", "c"} and of_answers == [[], [], []]
-        names = of_text == {"text", "question"} and of_answers == [["a"], ["b"], []]
-        if not (names if self.neither is None else lists):
-            raise ValueError(
-                f"text has the fields {sorted(of_text)}, and the answers {of_answers}; text needs {{text}} and "
-                "{question}; and A and B need {a} and {b}, or, with neither, text needs {a}, {b} and {c}"
-            )
-        return self
-
-
-class Continuations(Closed):
-    """How language models are asked by the likelihood of the answers."""
-
-    inference: Annotated[dict[PromptName, InferenceContinuation], Field(min_length=1)]
-    """Name -> a text about a premise and a hypothesis."""
-    reasoning: Annotated[dict[PromptName, ReasoningContinuation], Field(min_length=1)]
-    """Name -> a text about a multiple-choice item."""
-
-
 class Wording(NamedTuple):
-    """The contents of the three files of prompts of this task."""
+    """The contents of the two files of prompts of this task."""
 
     inference: InferencePrompts
     reasoning: ReasoningPrompts
-    continuations: Continuations
 
 
 def load_wording(folder: Path = PROMPTS_FOLDER) -> Wording:
@@ -214,40 +147,6 @@ def ask_item(
         before = named(prompts.prompts, name, place).text.replace("{unsure}", shown_letter("C", order or PAPER))
     after = prompts.reasoned if chain_of_thought else prompts.direct
     return "\n\n".join(filter(None, [before, *parts, fill(prompts.item, fields), after])), fields
-
-
-def continue_item(
-    item: Item, name: str, continuations: Continuations, examples: Sequence[Item] = (), order: str = ""
-) -> tuple[str, str, dict[str, str]]:
-    """Return a text about an item that goes on with one of several answers.
-
-    Args:
-        item: What is asked about.
-        name: Which text.
-        continuations: All texts.
-        examples: Inferences that are shown before this one with their right answers; none for zero shots.
-        order: The order in which a text that lists the options of multiple choice shows them; for others, the paper's.
-
-    Returns:
-        What stands before the answer; what may stand there where nothing is known of the question, so that answers
-        which are frequent as such can be told from those that fit; and each answer's digit or letter -> how the text
-        goes on with it, with its own space.
-
-    Raises:
-        PromptError: There is no such text.
-    """
-    texts: InferenceContinuation | ReasoningContinuation
-    before, place = list[str](), f"prompts.make.continuations.{item.kind}"
-    if item.kind == "inference":
-        texts, fields = named(continuations.inference, name, place), _fields(item)
-        answers = {digit: texts.answers[relation] for digit, relation in RELATION_OF.items()}
-        before = [fill(texts.text + answers[shown.gold], _fields(shown)) for shown in examples]
-    else:
-        texts = named(continuations.reasoning, name, place)
-        fields = _fields(item, texts.neither or "", order)
-        answers = {str(letter): answer for letter, answer in texts.answers.items()}
-    filled = {symbol: fill(answer, fields) for symbol, answer in answers.items()}
-    return "\n\n".join([*before, fill(texts.text, fields)]), texts.anywhere, filled
 
 
 class Material(NamedTuple):
@@ -394,7 +293,7 @@ def _asked(
     prompts: Mapping[Kind, Mapping[str, Sequence[str]]],
     thoughts: Sequence[bool],
 ) -> Iterator[tuple[Item, Sequence[Item], dict[str, Any]]]:
-    """Yield what is asked: an item, the examples, and the columns that questions and texts to continue have alike.
+    """Yield what is asked: an item, the examples, and the columns of a question without its texts.
 
     Args:
         items: What is asked about.
@@ -424,14 +323,14 @@ _ABOUT = Item._fields[1:11]  # without texts
 def build_tables(
     construction: str, material: Material, wording: Wording, settings: MakePrompts, *, seed: int
 ) -> dict[str, pd.DataFrame]:
-    """Return every question in words, the same items as texts to continue, and all items.
+    """Return every question, and all items.
 
     No premise that is an example in any setting is asked about, so all settings are compared on the same items.
 
     Args:
         construction: Its name.
         material: The items and the sources of examples.
-        wording: The prompts and texts.
+        wording: The prompts.
         settings: Which prompts, shots and chains of thought, and how many premises.
         seed: The project's seed.
 
@@ -441,50 +340,31 @@ def build_tables(
             chain_of_thought; order (of the options, see `PAPER`; "" for inference); question; and option_a, option_b
             and option_c, what is shown with each letter ("" for inference). gold is the letter in this order. The
             questions with the same item, prompt, shots, examples and chain_of_thought differ in the order alone.
-        choices: Each item with each text to continue and number of shots, in the same columns but the options, where
-            question is the text before the answer, and anywhere, a text before the answers that says nothing about the
-            item. A text that does not list the options is asked once, with the letters of the paper's order.
-        answers: One row per choice and answer: id (of the choice); answer (the digit or letter); text, the
-            continuation with its leading space.
         items: See `item_table`.
 
     Raises:
-        PromptError: A prompt or text is unknown, a source of examples is too small, or there is nothing to ask.
+        PromptError: A prompt is unknown, a source of examples is too small, or there is nothing to ask.
     """
-    texts, shown = settings.continuations, list[Shown]()
+    shown = list[Shown]()
     for shots in settings.shots:
         sources = [material.sources[name] for name in shots.sources]
         only = construction if shots.of_the_construction else None
         of_shots = choose_examples(sources, only, shots.number, seed=seed)
         shown.append((shots.number, "+".join(shots.sources) or NO_EXAMPLES, of_shots))
-    few = [one for one in shown if one[0] <= texts.most_shots]
-    if not few:
-        raise PromptError(
-            f"prompts.make.continuations.most_shots is {texts.most_shots}, but each entry of prompts.make.shots has "
-            "more; raise the first, or add an entry with fewer shots"
-        )
     seen = {example.premise for _, _, of_shots in shown for example in of_shots}
     unseen = [item for item in material.items if item.kind == "reasoning" or item.premise not in seen]
     drawn = _draw_items(construction, material._replace(items=unseen), settings, seed)
-    orders, questions, choices, answers = ORDERS[settings.option_orders], [], [], []
     prompts: dict[Kind, Mapping[str, Sequence[str]]] = {
         "inference": dict.fromkeys(settings.inference_prompts, ("",)),
-        "reasoning": dict.fromkeys(settings.reasoning_prompts, orders),
+        "reasoning": dict.fromkeys(settings.reasoning_prompts, ORDERS[settings.option_orders]),
     }
+    questions = []
     for item, examples, row in _asked(drawn, shown, prompts, settings.chain_of_thought):
         how = {"chain_of_thought": row["chain_of_thought"], "order": row["order"]}
         question, fields = ask_item(item, row["prompt"], wording, examples, **how)
         questions.append(row | {"question": question} | {f"option_{letter}": fields[letter] for letter in "abc"})
-    known = wording.continuations.reasoning
-    listing = {name: orders if name in known and known[name].neither else (PAPER,) for name in texts.reasoning}
-    prompts = {"inference": dict.fromkeys(texts.inference, ("",)), "reasoning": listing}
-    for item, examples, row in _asked(drawn, few, prompts, [False]):
-        context, anywhere, goes_on = continue_item(item, row["prompt"], wording.continuations, examples, row["order"])
-        choices.append(row | {"question": context, "anywhere": anywhere})
-        answers += [{"id": row["id"], "answer": symbol, "text": text} for symbol, text in goes_on.items()]
-    made = {"questions": questions, "choices": choices, "answers": answers}
-    tables = {name: pd.DataFrame(rows) for name, rows in made.items()}
-    return tables | {"items": item_table(material.items, {item.id for item in drawn})}
+    items = item_table(material.items, {item.id for item in drawn})
+    return {"questions": pd.DataFrame(questions), "items": items}
 
 
 def item_table(items: Sequence[Item], drawn: Collection[str]) -> pd.DataFrame:
@@ -497,7 +377,7 @@ _COUNTED = ["construction", "kind", "set", "prompt", "shots", "examples", "chain
 
 
 def make(stage: Stage[PromptsStage]) -> Outcome:
-    """Make every question about every construction, in words and as texts to continue."""
+    """Make every question about every construction."""
     settings, seed = stage.params.prompts.make, stage.params.seed
     for stem in Wording._fields:
         stage.use(PROMPTS_FOLDER / f"{stem}.yaml")
@@ -509,7 +389,7 @@ def make(stage: Stage[PromptsStage]) -> Outcome:
         made = build_tables(name, material, wording, settings, seed=seed)
         for stem, table in made.items():
             write_table(table, stage.data / name / f"{stem}.parquet")
-        asked += [made["questions"], made["choices"]]
+        asked.append(made["questions"])
     counted = pd.concat(asked).groupby(_COUNTED, sort=False).size().reset_index(name="questions")
     counts = {"questions": int(counted["questions"].sum())}
     return Outcome(counts=counts, tables={"questions": counted})

@@ -1,4 +1,4 @@
-"""Answers as the end of a text, for models that score them, and the answers of baselines."""
+"""The answers of baselines, and those that a file has in the place of a model."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,11 +10,8 @@ from numpy.typing import NDArray
 
 from cxprobe.files.tables import write_table
 from cxprobe.models.files import answers_in
-from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import baseline_facts, counted_texts, ngram_counter, places_of, words_of
-from cxprobe.models.pairs import load_language_model, measure_texts
 from cxprobe.models.params import AnswersFile, BaselineSpec, Classifier, Member, NgramFeatures, TagNgrams
-from cxprobe.models.texts import ScoringConfig, distinct_texts
 from cxprobe.run.record import write_model_facts
 from cxprobe.run.stage import Stage
 from cxprobe.seeding import generator_for
@@ -28,25 +25,6 @@ NEGATION = re.compile(
 )
 _LEAST = 1e-6  # the pseudo-probability of an answer that the training never has
 AnswerRates = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
-
-
-def texts_of_choices(choices: pd.DataFrame) -> dict[str, int]:
-    """Return the texts to score: each answer after its question, and after what may stand before it anywhere.
-
-    Args:
-        choices: One row a question and answer: question, what stands before the answer; anywhere; and text, how the
-            question goes on.
-
-    Returns:
-        Distinct texts, each with the place from which its tokens are scored: where the answer begins, after the space
-        before it; the earliest such place if one text ends in several answers.
-    """
-    texts: dict[str, int] = {}
-    for question, anywhere, answer in choices[["question", "anywhere", "text"]].itertuples(index=False, name=None):
-        for text in (question + answer, anywhere + answer):
-            start = len(text) - len(answer.lstrip())
-            texts[text] = min(start, texts.get(text, start))
-    return texts
 
 
 def baseline_answers(spec: BaselineSpec, items: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -203,8 +181,8 @@ _KINDS: Mapping[str, Sequence[str]] = {  # the kinds of items that baselines ans
 }
 
 
-def measure(stage: Stage[PromptsStage], member: Member) -> Mapping[str, float] | None:
-    """Measure how probable each token of every answer is; a baseline answers each item, a file what is asked about."""
+def measure(stage: Stage[PromptsStage], member: Member) -> Mapping[str, float]:
+    """Write the answers of a baseline to each item, or the replies of a file to what is asked about."""
     section, to = stage.params.prompts, stage.data / member.inside
     if isinstance(member.spec, AnswersFile):
         asked = section.made("questions", stage.use)["item"].drop_duplicates()
@@ -212,16 +190,8 @@ def measure(stage: Stage[PromptsStage], member: Member) -> Mapping[str, float] |
         write_table(replies, to / "replies.parquet")
         write_model_facts(facts, to)
         return {"items": len(replies), "failed": int(replies["failed"].sum())}
-    if member.is_baseline:  # every item, whether or not it is asked about
-        items = section.made("items", stage.use)
-        answers = baseline_answers(member.baseline, items, seed=stage.params.seed)
-        write_table(answers, to / "answers.parquet")
-        write_model_facts(baseline_facts(member.baseline.kind), to)
-        return {"items": len(items), "answered": answers["id"].nunique()}
-    answers = section.made("answers", stage.use)[["id", "text"]]
-    choices = answers.merge(section.made("choices", stage.use), on="id", validate="many_to_one")
-    model = MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
-    how = ScoringConfig([section.score.scheme], section.score.token_budget)
-    texts = [texts_of_choices(of_one) for _, of_one in choices.groupby("construction", sort=False)]
-    counts = measure_texts(model, distinct_texts(texts), how, to)
-    return None if counts is None else {"questions": choices["id"].nunique(), **counts}
+    items = section.made("items", stage.use)  # every item, whether or not it is asked about
+    answers = baseline_answers(member.baseline, items, seed=stage.params.seed)
+    write_table(answers, to / "answers.parquet")
+    write_model_facts(baseline_facts(member.baseline.kind), to)
+    return {"items": len(items), "answered": answers["id"].nunique()}

@@ -1,6 +1,6 @@
-"""The section prompts of params.yaml: models, items and prompts, and how answers are scored and evaluated."""
+"""The section prompts of params.yaml: models, items and prompts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
 
@@ -10,11 +10,9 @@ from pydantic import AfterValidator, Field, NonNegativeInt, model_validator
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, distinct
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.models import SchemeName
-from cxprobe.models.params import RuleOfPrompts
+from cxprobe.models.params import ModelSpec, RuleOfPrompts, Series
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 
-AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
 IMPORTED = Path("data", "benchmarks")  # where DVC sees that a file of others has changed
 OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
 CONTROL = "-control"  # ends the names of the sets of a control
@@ -61,18 +59,6 @@ class Shots(Closed):
         return self
 
 
-class ContinuationSettings(Closed):
-    """The same items as texts that go on with one answer or another, for language models."""
-
-    inference: SomeDistinct[str]
-    """Names of prompts/continuations.yaml, section inference."""
-    reasoning: SomeDistinct[str]
-    """Names of prompts/continuations.yaml, section reasoning."""
-    most_shots: NonNegativeInt
-    """Of prompts.make.shots those that show at most so many examples of each relation are asked; small models read
-    little. The items are the same whatever this is."""
-
-
 class MakePrompts(Closed):
     """The questions: every item with every prompt, number of shots and chain of thought."""
 
@@ -98,7 +84,6 @@ class MakePrompts(Closed):
     as many questions)."""
     shots: Annotated[list[Shots], Field(min_length=1)]
     """Of inference items; reasoning items have none."""
-    continuations: ContinuationSettings
 
     @property
     def inference_files(self) -> dict[str, str]:
@@ -145,46 +130,16 @@ class AskedOf(Closed):
         return questions.reset_index(drop=True)
 
 
-class ScorePrompts(Closed):
-    """How the tokens of the answers are scored by language models."""
-
-    scheme: SchemeName
-    """How masked models are asked; causal ones have one way."""
-    token_budget: Annotated[int, Field(ge=1)]
-    """The most tokens in one batch."""
-
-
-class EvaluatePrompts(Closed):
-    """How the scores of the answers are compared."""
-
-    score: AnswerScore
-    """The score that decides in figures; one of scores."""
-    scores: SomeDistinct[AnswerScore]
-    """The scores that the tables have: the log-probability of the answer, over its tokens or characters or not, or how
-    much the item raises it."""
-
-    @model_validator(mode="after")
-    def _decides_by_one_of_its_scores(self) -> "EvaluatePrompts":
-        if self.score not in self.scores:
-            raise ValueError(
-                f"score '{self.score}' is not in scores, which has {', '.join(self.scores)}; add it there, or take "
-                "another"
-            )
-        return self
-
-
 class PromptsParams(TaskSection):
-    """Inference and multiple choice, by prompts or by the likelihood of the answers."""
+    """Inference and multiple choice, by prompts."""
 
     models: dict[Slug, Everything]
-    """Entries of models, masked or causal, whose answers are scored, and sets of baselines."""
+    """Entries of models: sets of baselines, and files of replies."""
     llms: dict[Slug, AskedOf]
     """Entry of llms -> the prompts that it gets."""
     constructions: Distinct[str]
     """The constructions whose items.yaml is asked about."""
     make: MakePrompts
-    score: ScorePrompts
-    evaluate: EvaluatePrompts
 
     def made(self, table: str, use: Callable[[Path], Path] = Path) -> pd.DataFrame:
         """Return a made table of all constructions, such as "items"; ``use`` notes each file before it is read."""
@@ -216,3 +171,9 @@ class PromptsStage(TaskParams):
 
     prompts: PromptsParams
     """Inference and reasoning."""
+
+    def _unfit_models(self) -> Iterator[str]:
+        yield from super()._unfit_models()
+        for slug in self.prompts.models:
+            if isinstance(self.models.get(slug), ModelSpec | Series):
+                yield f"prompts.models.{slug}: a checkpoint gets prompts by an entry of llms, as hf/<name>; take it out"

@@ -25,7 +25,6 @@ from cxprobe.results.task import (
     Shown,
     Task,
     published_table,
-    read_demand,
     replied_demand,
 )
 from cxprobe.stats import CLUSTER
@@ -61,14 +60,16 @@ MOST_NAMED_FIRST = 0.6
 """The share of frames whose facts may name the same referent first: the right one, or the wrong one."""
 _REFERENT = re.compile(r"\{(R[1-4])(?::[A-Za-z]+)?\}")
 _FACTS = ("facts", "other_facts", "nonce_facts")
+_BESIDE = "evaluate_prompts/tables/beside_published"
 
 
 class PromptsTask(Task):
-    """Inference and multiple choice, by prompts or by the likelihood of the answers."""
+    """Inference and multiple choice, by prompts."""
 
     params = PromptsStage
     title = "Prompts"
-    steps = ("make", "score", "evaluate")
+    steps = ("make",)
+    asks = ()
     caveat = "A reply without an answer counts as wrong, and chance is what the best constant answer gets."
     items_file = "items.yaml"
 
@@ -110,16 +111,11 @@ class PromptsTask(Task):
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield the prompts that some models get, and the texts that others read."""
+        """Yield the prompts that each model gets."""
         section = params.section(PromptsParams)
-        if section.llms:
-            questions = section.made("questions")
-            for name, part in section.llms.items():
-                asked = part.part_of(questions)["question"].tolist()
-                yield from replied_demand(params.llms, "ask_prompts", [name], asked)
-        both = section.made("answers")[["id", "text"]].merge(section.made("choices"), on="id")
-        texts = [*(both["question"] + both["text"]), *(both["anywhere"] + both["text"])]
-        yield from read_demand(params.models, "measure_prompts", section.models, set(texts))
+        questions = section.made("questions")
+        for name, part in section.llms.items():
+            yield from replied_demand(params.llms, "ask_prompts", [name], part.part_of(questions)["question"].tolist())
 
     # ---- reports
 
@@ -140,16 +136,15 @@ class PromptsTask(Task):
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates by construction, and by test and prompt."""
-        score = inputs.stage.params.section(PromptsParams).evaluate.score
-        return prompt_figures(inputs.rates(self.name), task_members(inputs.sections[self.name]), score)
+        return prompt_figures(inputs.rates(self.name), task_members(inputs.sections[self.name]))
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield published accuracies of a construction, or of all together, beside those of the same models here."""
-        path = "evaluate_prompts/tables/beside_published"
-        table = inputs.table(path)
+        table = inputs.table(_BESIDE)
         if len(table):
-            rows = table[(table["construction"] == (construction or ALL)) & (table["this_run"] != "")]
-            yield published_table(rows, "Beside published values", path, models)
+            rows = table[(table["construction"] == (construction or ALL)) & table["published"].notna()]
+            title = "Prompts: percent beside published values (*: differs from the published rate)"
+            yield published_table(rows[rows["this_run"].notna()].drop(columns="construction"), title, _BESIDE, models)
 
     # ---- exports
 
@@ -170,7 +165,7 @@ class PromptsTask(Task):
         return ExportedItems({"nli": nli, "reasoning": reasoning.assign(options=listed)}, left_out)
 
 
-def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -> "dict[str, Figure]":
+def prompt_figures(rates: pd.DataFrame, members: Sequence[Member]) -> "dict[str, Figure]":
     """Draw the rates of all models, by name: by construction, and by test and prompt.
 
     By construction, those of the best prompt of each model and set are drawn, in the setting in which it is the best.
@@ -179,7 +174,6 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
     Args:
         rates: See `accuracies_by_setting`.
         members: The models.
-        score: The score that decides for models that are not prompted for replies.
 
     Source:
         Scivetti et al. 2025, Figures 1 and 2.
@@ -192,7 +186,7 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
         table = table.assign(label=table["model"].map(names) + reasoned)
         return dots(marks_of(table, row=row, panel=panel, kind="label", best=best), title=title)
 
-    names = {one.slug: one.label if one.is_asked else f"{one.label}, {score}" for one in members}
+    names = {one.slug: one.label for one in members}
     accuracies = accuracies_by_setting(rates)
     is_baseline = accuracies["model"].isin([one.slug for one in members if one.is_baseline])
     of_baselines = best_baseline(
