@@ -45,9 +45,9 @@ from cxprobe.models.files import scores_of_pairs
 from cxprobe.models.loading import LoadedModel
 from cxprobe.models.masked import candidate_log_probabilities
 from cxprobe.models.measuring import unknown_tokens
-from cxprobe.models.pairs import check_scored, load_language_model, member_texts, score_texts, texts_of_pairs
+from cxprobe.models.pairs import check_scored, load_language_model, member_texts, score_texts
 from cxprobe.models.params import Bos, Member, ModelSpec
-from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
+from cxprobe.models.scores import GIVEN_CONTEXT, SCORES, ScoredTexts, score_pairs
 from cxprobe.models.texts import (
     PAIR_COLUMNS,
     ScoringConfig,
@@ -375,10 +375,10 @@ class LanguageModel(Encoder):
                 ``cluster_frame`` have two values of ``order``, it is one over frames (`cxprobe.stats.rate_by`).
             bad: The wrong texts, in the same order.
             context: What stands before both texts of a pair: one for each pair, or one for all.
-            score: What is compared: "sum", "per_token" or "per_character" of the whole text, "given_context" (the sum
-                over what follows the context) or "pmi" (by how much the context raises it). None is what the pipeline
-                compares: "per_token", or "sum" of contrasts: a table with the columns frame and condition and the
-                condition "construction" (`Comparison.contrasts`). `Comparison.score` says which it was.
+            score: What is compared: "sum", "per_token" or "per_character" of the whole text, or "given_context" (the
+                sum over what follows the context). None is what the pipeline compares: "per_token", or "sum" of
+                contrasts: a table with the columns frame and condition and the condition "construction"
+                (`Comparison.contrasts`). `Comparison.score` says which it was.
             scheme: How a masked model is asked.
             bos: What a causal model reads before a text.
 
@@ -402,14 +402,14 @@ class LanguageModel(Encoder):
         score = score or ("sum" if has_contrasts else "per_token")
         _check_option("score", score, ScoreName)
         alone = table["id"][table["context"] == ""]
-        if score in CONTEXT_SCORES and len(alone):
+        if score == GIVEN_CONTEXT and len(alone):
             raise DataError(
                 f"the score {score} needs a context, and pair {alone.iloc[0]} has none; take sum or per_token"
             )
         pairs = pairs_of(table[[*PAIR_COLUMNS]])
         asked = self._with(bos)
-        check_scored(asked, pairs, [score])
-        scores = self._token_scores(list(texts_of_pairs(asked, pairs)), scheme, bos)
+        check_scored(asked, pairs)
+        scores = self._token_scores(list(dict.fromkeys(member_texts(pairs))), scheme, bos)
         scored = score_pairs(table, token_table(scores), [score]).set_index("id").loc[table["id"]]
         margins = scored["margin"].to_numpy(dtype=np.float64)
         ids = {of_tokens.text: of_tokens.ids.tobytes() for of_tokens in scores}
@@ -647,7 +647,7 @@ class Survey:
             if lm.name in known:
                 raise DataError(f"the model {lm.name} is there twice; give each once")
             known.add(lm.name)
-            check_scored(lm._with(bos), listed, [survey.SCORE_OF_FORM])
+            check_scored(lm._with(bos), listed)
             few = self._texts[:: max(1, len(self._texts) // _TRIED)]
             began = perf_counter()
             lm._token_scores(few, scheme, bos)

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from math import ceil, log2, nan, sqrt
+from math import nan, sqrt
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from cxprobe.errors import DataError
 
@@ -54,7 +54,7 @@ class Mean(Estimate):
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Names: TypeAlias = NDArray[np.object_]
-LEVEL, POWER = 0.95, 0.8
+LEVEL = 0.95
 WORDINGS = f"{CLUSTER}wording:"  # how the names of these clusters begin, see clusters_of
 WIDEST = 0.5  # interval of a rate; what is wider is a smoke test
 FEWEST_WORDINGS = 6  # with fewer, no difference could be found: see PairedDifference.p
@@ -304,68 +304,19 @@ def difference_by(table: pd.DataFrame, first: str, second: str, by: Sequence[str
 
 
 @dataclass(frozen=True)
-class PairedDifference:
-    """The difference of two rates of the same items, tested and with the interval that fits the test.
+class PairedDifference(Estimate):
+    """The difference of two rates of the same items, first less second, with the interval that fits its test.
 
-    The standard error is that of the mean of the items' differences, robust to clusters, as for a rate.
+    The interval is Student's t, and excludes 0 where p is below 5 %, and only there. The standard error is that of the
+    mean of the items' differences, robust to clusters, as for a rate; it is above 0 also where all items differ alike.
 
     Attributes:
-        value: First less second, in [-1, 1].
-        error: Its standard error, above 0 also where all items differ alike.
-        low: Of the 95 % interval by Student's t. It excludes 0 where p is below 5 %, and only there.
-        high: Likewise.
-        n: The number of items.
-        groups: The number of clusters, in the way that has the fewest.
-        freedom: The degrees of freedom of Student's t.
         p: The two-sided p value: the larger one of Student's t test and of a permutation test over clusters, see
             `_permutation_p`. So m clusters that all differ alike have 2 to the power of 1 - m at least, which is above
             5 % for five. NaN where there is one cluster, which says nothing about others.
-        step: The mean size of the differences of the items that differ, in (0, 1]; 1 where none does.
-        uneven: The sum of squares of the clusters' shares of the items, in (0, 1], of the way with the largest one, and
-            1 / m for m equal clusters; 0 where there are more than `MOST_PERMUTED` clusters.
     """
 
-    value: float
-    error: float
-    low: float
-    high: float
-    n: int
-    groups: int
-    freedom: float
     p: float
-    step: float
-    uneven: float
-
-    def detectable(self, tests: int = 1) -> float:
-        """Return the smallest difference that these items would have shown in 80 % of samples, at a level of 5 %.
-
-        It is (c + t_power) standard errors, and at least what lets as many items differ with that probability as a
-        permutation test needs to reach the level. c is the critical value of the test that finds less: Student's t, or
-        the permutation test, whose critical value grows with the share of the items that single clusters have.
-
-        Args:
-            tests: How many comparisons are tested together. The level is 5 % divided by their number, as for the
-                smallest p value under Holm's correction, so that the power is at least 80 %.
-
-        Returns:
-            A number in (0, 1]; NaN where even the largest difference would not be found so often, as where there
-            are fewer than six clusters for one test, or one of them has most of the items.
-
-        Source:
-            Bloom 1995, the minimum detectable effect.
-        """
-        level = (1 - LEVEL) / tests
-        fewest = ceil(1 - log2(level))  # as many clusters that differ alike have a p value of at most the level
-        z = ndtri(1 - level / 2)
-        rest = 1 - z**2 * self.uneven
-        if self.groups < fewest or rest <= 0:
-            return nan
-        # Of the permutation test: value ** 2 > z ** 2 * (error ** 2 + uneven * value ** 2).
-        critical = max(stdtrit(self.freedom, 1 - level / 2), z / sqrt(rest))
-        by_error = (critical + stdtrit(self.freedom, POWER)) * self.error
-        enough = betaincinv(fewest, self.n - fewest + 1, POWER)  # so many of n items differ, or more
-        smallest = float(max(by_error, enough * self.step))
-        return smallest if smallest <= 1 else nan
 
 
 def compare_paired(first: Floats, second: Floats, clusters: Names) -> PairedDifference:
@@ -391,15 +342,10 @@ def compare_paired(first: Floats, second: Floats, clusters: Names) -> PairedDiff
         p = max(by_t, *(_permutation_p(differences, way) for way in codes.T))
     kept = [0.0] if p >= 1 - LEVEL else []
     low, high = max(-1.0, min([value - half, *kept])), min(1.0, max([value + half, *kept]))
-    sizes = np.abs(differences[differences != 0])
-    step = float(sizes.mean()) if len(sizes) else 1.0
-    few = [np.bincount(way) / n for way in codes.T[counts[0] <= MOST_PERMUTED]]  # (clusters,) each
-    uneven = max((float(shares @ shares) for shares in few), default=0.0)
-    groups = int(counts.min())
-    return PairedDifference(value, error, low, high, n, groups, freedom, p if groups > 1 else nan, step, uneven)
+    return PairedDifference(value, low, high, n, p if counts.min() > 1 else nan)
 
 
-def compare_shared(first: pd.DataFrame, second: pd.DataFrame) -> tuple[int, PairedDifference | None, float]:
+def compare_shared(first: pd.DataFrame, second: pd.DataFrame) -> tuple[int, PairedDifference | None]:
     """Compare two models on the items that both have.
 
     Args:
@@ -408,18 +354,17 @@ def compare_shared(first: pd.DataFrame, second: pd.DataFrame) -> tuple[int, Pair
         second: id and accuracy of the other.
 
     Returns:
-        The number of items that both have; the difference on these, first less second; and the second model's rate.
-        If they have no items in common, the difference is None and the rate is NaN.
+        The number of items that both have; and the difference on these, None if there are none.
     """
     shared = first.merge(second[["id", "accuracy"]].rename(columns={"accuracy": "second"}), on="id")
     if shared.empty:
-        return 0, None, nan
+        return 0, None
     clusters = _clusters_or_units(shared)
     units = _renumbered(clusters[:, -1]) if UNIT in shared.columns else np.arange(len(shared))  # (n,)
     means = shared[["accuracy", "second"]].groupby(units).mean()
     one, other = (means[column].to_numpy(dtype=np.float64) for column in means)  # (units,) each
     first_of_unit = np.unique(units, return_index=True)[1]
-    return len(shared), compare_paired(one, other, clusters[first_of_unit]), float(other.mean())
+    return len(shared), compare_paired(one, other, clusters[first_of_unit])
 
 
 def _permutation_p(differences: Floats, codes: Ints) -> float:

@@ -22,7 +22,6 @@ from cxprobe.models.params import (
 )
 from cxprobe.models.texts import Pair, pair_table, pairs_of, without_gaps
 from cxprobe.results.comparisons import COMPARISON, GROUP, MODELS, compare, compare_contrasts, with_baselines
-from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
 from cxprobe.results.schema import HAS_VERDICT, facet_columns
 from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES, with_verdicts
@@ -41,12 +40,11 @@ SCORE_OF_FORM: ScoreName = "per_token"
 ITEMS_OF_FORM = 4
 """Items of form for each frame of contrasts: they are short, and a rate of few of them says little."""
 _FACETS = [facet for facet in FACETS if {*facet.columns} <= {"variant", "sentence"}]
-_TESTED = Families(random_weights=False, best_baseline=True, neighbours=False, models=[])
 
 
 def how_of_form(scheme: SchemeName) -> EvaluatePairs:
     """Return how pairs of form are decided."""
-    return EvaluatePairs(scheme=scheme, score=SCORE_OF_FORM, scores=[SCORE_OF_FORM])
+    return EvaluatePairs(scheme=scheme, score=SCORE_OF_FORM)
 
 
 def simple_baselines(ngrams: Path) -> list[Member]:
@@ -155,7 +153,7 @@ def survey_rates(
         decided |= decided_by_baselines(form, members, SEED)
         of_form = [pair_responses(table).assign(task="pairs", model=model) for model, table in decided.items()]
         responses = pd.concat(of_form, ignore_index=True)
-        comparisons = compare(responses, _FACETS, members, {}, _TESTED)
+        comparisons = compare(responses, _FACETS, members, {})
         compared.append(comparisons[comparisons["compares"] == MODELS])
         rates = with_baselines(rates_of(responses, _FACETS), comparisons)
         judged = override(rates, [], members)
@@ -175,6 +173,6 @@ def survey_rates(
     rates = pd.concat(parts, ignore_index=True)
     differences = pd.concat(compared, ignore_index=True)
     if not are_all:
-        differences[["p", "p_holm", "detectable"]] = float("nan")
+        differences[["p", "p_holm"]] = float("nan")
     place = [*GROUP, *differences.columns.intersection([CONDITION])]
     return rates.fillna(dict.fromkeys(facet_columns(rates), "")), differences[[*place, *COMPARISON]]

@@ -98,8 +98,8 @@ def test_a_column_is_reported_by_only_if_its_values_are_names_and_its_name_is_no
 def test_what_are_no_pairs_is_refused(lm, arguments, message):
     with pytest.raises(DataError, match=message):
         lm.compare(*arguments)
-    with pytest.raises(DataError, match="pmi needs a context, and pair 0 has none"):
-        lm.compare(GOOD, BAD, score="pmi")
+    with pytest.raises(DataError, match="given_context needs a context, and pair 0 has none"):
+        lm.compare(GOOD, BAD, score="given_context")
     for option in ("score", "scheme", "bos"):
         with pytest.raises(DataError, match=f"{option} is 'mean' .allowed: "):
             lm.compare(GOOD, BAD, **{option: "mean"})

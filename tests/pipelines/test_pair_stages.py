@@ -10,6 +10,7 @@ from stage_work import do_work
 from conftest import PEOPLE, ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
+from cxprobe.models.pairs import load_language_model, score_texts
 from cxprobe.models.params import (
     BaselineSet,
     ContinuationAlone,
@@ -24,7 +25,7 @@ from cxprobe.models.params import (
     SeriesCheckpoint,
     UnigramModel,
 )
-from cxprobe.models.texts import read_pair_answers
+from cxprobe.models.texts import ScoringConfig, read_pair_answers
 from cxprobe.project.params import load_params
 from cxprobe.results.params import Everything
 from cxprobe.results.schema import facet_columns
@@ -72,8 +73,8 @@ def models_in(folder: Path) -> dict[str, Model]:
         **{kind.replace("_", "-"): Rule(kind=kind) for kind in ("first_mentioned", "last_mentioned", "shorter")},
     }
     series = Series(kind="series", axis="training_tokens", checkpoints=checkpoints)
-    single = {"clm": ModelSpec(**spec), "bare": ModelSpec(**spec, bos="none")}
-    return {"training": series, "baseline": BaselineSet(kind="baselines", members=members), **single}
+    panel = BaselineSet(kind="baselines", members=members)
+    return {"training": series, "baseline": panel, "clm": ModelSpec(**spec)}
 
 
 def run(step: str, item: str = "", **changes: object) -> Outcome:
@@ -109,7 +110,6 @@ def outcomes(tmp_path_factory):
         done = {"make": run("make")}
         run("measure", "training")
         done["score"] = run("measure", "baseline")
-        run("measure", "clm")
         done["ask"] = run("ask", "always-a")
         for inside in ("", "benchmarks/others"):  # "knows" replies with the right letter
             always, knows = (Path("data/ask_pairs") / llm / inside for llm in LLMS)
@@ -145,22 +145,22 @@ def test_every_member_of_a_panel_is_measured_as_one_item(outcomes):
 
 
 def test_a_model_that_is_shown_the_continuation_alone_scores_it_as_the_model_itself_does(outcomes):
-    folders = [Path("data/measure_pairs") / name for name in ("clm", "baseline/alone")]
-    whole, alone = (read_pair_answers(folder).set_index("text")["log_probs"] for folder in folders)
-    for context, end in read_table(Path("data/make_pairs/toy.parquet"))[["context", "good"]].to_numpy()[::7]:
-        scores = whole[end.lstrip()]
+    alone = read_pair_answers(Path("data/measure_pairs/baseline/alone")).set_index("text")["log_probs"]
+    pairs = read_table(Path("data/make_pairs/toy.parquet"))[::7]
+    ends = dict.fromkeys(pairs["good"].str.lstrip(), 0)
+    model = load_language_model("clm", models_in(Path.cwd())["clm"])
+    scored = {one.text: one.log_probs for one in score_texts(model, [ends], ScoringConfig([], 4096))}
+    for context, end in pairs[["context", "good"]].to_numpy():
+        scores = scored[end.lstrip()]
         assert alone[context + end] == pytest.approx(scores[~np.isnan(scores)])
 
 
-def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked(outcomes, monkeypatch):
+def test_a_score_that_no_pair_has_is_refused(outcomes):
     del outcomes
-    monkeypatch.setattr("cxprobe.models.pairs.answer", lambda *_: pytest.fail("the model was asked"))
-    with pytest.raises(DataError, match=r"pmi needs the score of each continuation alone.*take bos: "):
-        run("measure", "bare")
     path = Path("data/make_pairs/toy.parquet")
     before, table = path.read_bytes(), read_table(path)
     write_table(table.assign(good=table["context"] + table["good"], context=""), path)
-    judge = EvaluatePairs(scheme="pll", score="given_context", scores=["sum", "given_context"])
+    judge = EvaluatePairs(scheme="pll", score="given_context")
     with pytest.raises(DataError, match=r"pairs.evaluate.score: given_context needs a context, and no pair has one"):
         run("evaluate", evaluate=judge)
     path.write_bytes(before)

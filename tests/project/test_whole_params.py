@@ -92,10 +92,6 @@ def put(values: dict[str, object]):
         ({"prompts/make/shots": TWICE}, "shots: 1 of ['challenge', 'templatic']"),
         ({"llms/mini-clm": MOCK, "pairs/llms": {"mini-clm": {}}}, "'mini-clm' is a model in pairs.models too"),
         ({"pairs/llms": {"mock": {}}, "pairs/ask": None}, "pairs.ask: is null, and pairs.llms names models"),
-        (
-            {"pairs/evaluate/score": "pmi", "pairs/evaluate/scores": ["sum"]},
-            "score: pairs.evaluate.scores does not have",
-        ),
         ({"seed": 2**32}, "seed: 4294967296 is not allowed"),
         ({"models/mini-clm-random/seed": 2**32}, "seed: 4294967296 is not allowed"),
         ({"interventions/make/learn": []}, "interventions.make.learn: "),
@@ -103,7 +99,7 @@ def put(values: dict[str, object]):
         ({"pairs/benchmarks": {"x": BENCHMARK | {"files": "../../y.tsv"}}}, "'../../y.tsv' leaves the benchmark's"),
         ({"pairs/benchmarks": {"x": BENCHMARK | {"files": "/tmp/y.tsv"}}}, "'/tmp/y.tsv' leaves the benchmark's"),
         ({"pairs/benchmarks": {"form": BENCHMARK}}, "pairs.benchmarks.form: results call something else so"),
-        ({"report/tested/models": [["mini-mlm", "mini-clm"], ["mini-clmm"] * 2]}, "models[1]: 'mini-clmm' is not in"),
+        ({"report/tested": [["mini-mlm", "mini-clm"], ["mini-clmm"] * 2]}, "tested[1]: 'mini-clmm' is not in"),
     ],
 )
 def test_what_contradicts_itself_is_refused(tmp_path, values, message):

@@ -183,7 +183,7 @@ def test_the_overview_has_the_sentences_on_which_the_best_baseline_gets_least(fo
 def test_rates_of_a_task_are_findings_with_their_baseline_and_the_verdict_of_the_evaluation(folder):
     params = with_params(folder, ["scenarios"])
     test = {"source": "own", "scenario": "S1", "calibration": "none", "high": 0.6, "n": 60}
-    lead = {"difference": 0.3, "diff_low": 0.1, "diff_high": 0.5, "p_adjusted": 0.2, "detectable": 0.25}
+    lead = {"difference": 0.3, "diff_low": 0.1, "diff_high": 0.5, "p_adjusted": 0.2}
     flips = {"measure": "flips", "scenario": "S3", "value": 0.98, "low": 0.9, "high": 0.99, "decides": False}
     write_task_rates(
         folder,

@@ -25,7 +25,6 @@ WORD_NGRAMS = {"kind": "word_ngrams", "lengths": [1, 2]}
 FOLDS = {"folds_by": "premise", "folds": 2}
 NAMES = ("Ann", "Bob", "Eve")
 BASE = YAML(typ="safe").load(preset_text("pairs", ROOT / "presets"))
-SCORES = ("per_token", "sum", "per_character", "given_context", "pmi")
 Draw = np.random.Generator
 
 
@@ -75,9 +74,8 @@ def draw_params(seed: int, folder: Path) -> dict[str, Any]:
     asked = [slug for name in drawn for slug in params[name]["models"]]
     params["report"] |= {
         "under_methods": [slug for slug in dict.fromkeys(asked) if rng.random() < 0.3],
-        "tested": {kind: bool(rng.random() < 0.7) for kind in ("random_weights", "best_baseline", "neighbours")},
+        "tested": [["bert", "gpt2"]] if rng.random() < 0.5 else [],
     }
-    params["report"]["tested"]["models"] = [["bert", "gpt2"]] if rng.random() < 0.5 else []
     return params
 
 
@@ -176,11 +174,7 @@ def draw_pairs(rng: Draw, params: dict[str, Any], folder: Path) -> None:
         section["models"] = {}
     number = {kind: int(rng.integers(1, 3)) for kind in ("meaning", "form", "control")}
     section["make"] = {"pairs_per_condition": number, "pseudowords": one(rng, None, 1)}
-    scores = [score for score in SCORES if rng.random() < 0.6] or ["sum"]
-    score = one(rng, *scores)
-    section["evaluate"] = {"scheme": "pll", "score": "per_token", "scores": ["per_token", *{*scores} - {"per_token"}]}
-    if score != "given_context":
-        section["evaluate"]["score"] = score
+    section["evaluate"] = {"scheme": "pll", "score": one(rng, "per_token", "sum", "per_character")}
     section["ask"] = {"prompt": "plain", "pairs_per_construction": 1}
     section["benchmarks"] = {}
     for name in some(rng, ["blimp", "others"], 2) if rng.random() < 0.5 or not section["constructions"] else []:

@@ -57,8 +57,8 @@ SCORED = [
 ANSWERS = token_table(SCORED)
 
 
-def own(scheme: str = "pll", score: str = "sum", scores: tuple[str, ...] = ("sum",)) -> EvaluatePairs:
-    return EvaluatePairs(scheme=scheme, score=score, scores=[*scores])
+def own(scheme: str = "pll", score: str = "sum") -> EvaluatePairs:
+    return EvaluatePairs(scheme=scheme, score=score)
 
 
 def responses_of(decided: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

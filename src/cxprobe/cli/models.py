@@ -115,7 +115,7 @@ def compare(
         list[str] | None, typer.Option(help="A column by whose values accuracies are given too; may be repeated.")
     ] = None,
     score: Annotated[
-        Literal["sum", "per_token", "per_character", "given_context", "pmi"] | None,
+        Literal["sum", "per_token", "per_character", "given_context"] | None,
         typer.Option(help="What is compared, of pairs of a file.", show_default="per_token; sum of contrasts"),
     ] = None,
     scheme: SchemeOption = "pll_word_l2r",

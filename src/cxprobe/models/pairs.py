@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import cast
 
@@ -60,31 +60,9 @@ from cxprobe.run.stage import Stage
 _POSSESSIVE = re.compile(r"(?<=.)['’](?:s|S)$")
 
 
-def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair]) -> dict[str, int]:
-    """Return the texts to score: both members of each pair and, where there is a context, what follows it alone.
-
-    Args:
-        model: The model; a causal one without anything before a text cannot score the single token of a continuation
-            alone, which is left out.
-        pairs: A member is the context directly followed by its continuation.
-
-    Returns:
-        Distinct texts, each with 0: all its tokens are scored.
-    """
-    alone = ends_alone(pairs)
-    if alone and not _is_first_scored(model):
-        alone = [text for text, tokens in _tokens_of(model, alone).items() if len(tokens) > 1]
-    return dict.fromkeys([*member_texts(pairs), *alone], 0)
-
-
-def _is_first_scored(model: MaskedLM | CausalLM) -> bool:
-    """Return whether the first token of a text has a score: it is masked, or something is read before it."""
-    return isinstance(model, MaskedLM) or bool(model.ids_before)
-
-
-def _tokens_of(model: MaskedLM | CausalLM, texts: Sequence[str]) -> dict[str, list[int]]:
-    """Return the ids of texts without special ones."""
-    return dict(zip(texts, model.tokenizer(list(texts), add_special_tokens=False)["input_ids"], strict=True))
+def texts_of_pairs(_model: MaskedLM | CausalLM, pairs: Sequence[Pair]) -> dict[str, int]:
+    """Return the texts to score, both members of each pair, each with 0: all its tokens are scored."""
+    return dict.fromkeys(member_texts(pairs), 0)
 
 
 def member_texts(pairs: Sequence[Pair]) -> list[str]:
@@ -92,36 +70,27 @@ def member_texts(pairs: Sequence[Pair]) -> list[str]:
     return [pair.context + end for pair in pairs for end in (pair.good, pair.bad)]
 
 
-def ends_alone(pairs: Sequence[Pair]) -> list[str]:
-    """Return the continuations of contexts without the space before them, each once; none where there is no context."""
-    return list(dict.fromkeys(end.lstrip() for pair in pairs if pair.context for end in (pair.good, pair.bad)))
-
-
-def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], scores: Sequence[str]) -> None:
-    """Raise if a token that the scores need will have no score, before the model scores anything.
+def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair]) -> None:
+    """Raise if a token that decides has no score, before the model scores anything.
 
     Args:
         model: The model; its weights are not needed.
         pairs: The pairs.
-        scores: The scores by which they are decided.
 
     Raises:
-        DataError: Nothing stands before a text, so that its first token has no score; and the members of a pair differ
-            in their first token, or "pmi" needs the continuations alone.
+        DataError: Nothing stands before a text, so that its first token has no score, and the members of a pair differ
+            there.
     """
-    if _is_first_scored(model):
+    if isinstance(model, MaskedLM) or model.ids_before:
         return
-    tokens = _tokens_of(model, member_texts(pairs))
+    texts = member_texts(pairs)
+    tokens = dict(zip(texts, model.tokenizer(texts, add_special_tokens=False)["input_ids"], strict=True))
     apart = [pair.id for pair in pairs if tokens[pair.context + pair.good][:1] != tokens[pair.context + pair.bad][:1]]
-    named = model.tokenizer.bos_token_id is not None
-    remedy = "take bos: add" if named else "take bos: <the token that began documents in its training>"
-    because = f"since {model.name} reads nothing before a text; {remedy}"
     if apart:
+        named = model.tokenizer.bos_token_id is not None
+        remedy = "take bos: add" if named else "take bos: <the token that began documents in its training>"
         where = f"{len(apart)} of {len(pairs)} pairs, such as {apart[0]}, differ in their first token"
-        raise DataError(f"{where}, which has no score, {because}")
-    if "pmi" in scores and any(pair.context for pair in pairs):
-        what = "pmi needs the score of each continuation alone, whose first token has none"
-        raise DataError(f"{what}, {because}, or take pmi out of the scores")
+        raise DataError(f"{where}, which has no score, since {model.name} reads nothing before a text; {remedy}")
 
 
 Sources = Mapping[str, Sequence[Sequence[Pair]]]
@@ -132,7 +101,6 @@ def pairs_shown_to(
     member: Member,
     model: MeasuredModel[MaskedLM | CausalLM] | None,
     sources: Sources,
-    scores: Mapping[str, Sequence[str]],
 ) -> Sources:
     """Return the pairs that a model is asked about: all, or the second sentences of those with a context.
 
@@ -142,7 +110,6 @@ def pairs_shown_to(
         member: The model.
         model: What `scoring_model` returns.
         sources: All pairs.
-        scores: Source -> the scores that will decide.
 
     Raises:
         DataError: See `check_scored`.
@@ -154,9 +121,8 @@ def pairs_shown_to(
         alone = {name: [without_contexts(pairs) for pairs in portions] for name, portions in sources.items()}
         sources = {name: portions for name, portions in alone.items() if any(portions)}
     if model is not None:
-        for name, portions in sources.items():
-            for pairs in portions:
-                check_scored(model.described, pairs, scores[name])
+        for pairs in chain.from_iterable(sources.values()):
+            check_scored(model.described, pairs)
     return sources
 
 
@@ -236,7 +202,7 @@ def baseline_answers(member: Member, pairs: Sequence[Pair], seed: int) -> pd.Dat
         return preferences_of(member.spec.kind, pairs)
     if isinstance(member.spec, PairClassifier):
         return learn_preferences(member.spec, pairs, seed, member.slug)
-    texts = list(dict.fromkeys([*member_texts(pairs), *ends_alone(pairs)]))
+    texts = list(dict.fromkeys(member_texts(pairs)))
     spec = cast(UnigramModel | NgramModel, member.spec)  # params.yaml lets no others into the baselines of pairs
     if isinstance(spec, UnigramModel):
         return token_table(unigram_scores(texts, spec.language))

@@ -2,10 +2,9 @@
 
 All scores are in natural logarithms and of scored tokens only. Of a whole text: ``sum``; ``per_token`` and
 ``per_character``, the sum divided by the number of tokens, or of characters that are not spaces. Of the part of a text
-that follows a context: ``given_context``, the sum over that part; and ``pmi``, that less the same sum in another
-context, or in none. Where a token has letters on both sides of the end of a context, the part begins with this token in
-both texts of a pair, so that equal parts are compared. What each token is conditioned on depends on the scheme under
-which the model was asked.
+that follows a context: ``given_context``, the sum over that part. Where a token has letters on both sides of the end of
+a context, the part begins with this token in both texts of a pair, so that equal parts are compared. What each token is
+conditioned on depends on the scheme under which the model was asked.
 """
 
 from collections.abc import Sequence
@@ -18,8 +17,8 @@ from cxprobe.errors import DataError
 
 SCORES = ("sum", "per_token", "per_character")
 """The names of the scores of a whole text, or of a part of one."""
-CONTEXT_SCORES = ("given_context", "pmi")
-"""The names of the scores of what follows a context; a pair without a context has none."""
+GIVEN_CONTEXT = "given_context"
+"""The name of the score of what follows a context; a pair without a context has none."""
 
 
 def score_pairs(pairs: pd.DataFrame, tokens: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -27,13 +26,12 @@ def score_pairs(pairs: pd.DataFrame, tokens: pd.DataFrame, names: Sequence[str])
 
     Args:
         pairs: Columns id, context, good and bad; a member is the context directly followed by its continuation.
-        tokens: The scored texts, see `cxprobe.models.texts.token_table`: the members; for "pmi" also the continuations
-            alone, without the space before them.
+        tokens: The scored texts, see `cxprobe.models.texts.token_table`.
         names: The scores by name.
 
     Returns:
         One row a pair, scheme and score: id, scheme, score, good, bad (nats; a mean of nats where the score says so)
-        and margin, good less bad. "given_context" and "pmi" have no row for a pair without a context.
+        and margin, good less bad. "given_context" has no row for a pair without a context.
 
     Raises:
         DataError: A text or a token that a score needs was not scored, or a score is not finite; the message names the
@@ -51,17 +49,16 @@ def score_pairs(pairs: pd.DataFrame, tokens: pd.DataFrame, names: Sequence[str])
         for member, start in zip(("good", "bad"), starts, strict=True):
             ends = pairs[member]
             given = texts.parts(contexts, ends, start)["sum"]
-            alone = texts.parts("", ends.str.lstrip())["sum"]
             of_texts = whole.reindex(contexts + ends).set_index(pairs.index)
-            scores[member] = of_texts.assign(given_context=given, pmi=given - alone)
+            scores[member] = of_texts.assign(given_context=given)
         for name in names:
             good, bad = scores["good"][name], scores["bad"][name]
             table = pairs[["id"]].assign(scheme=scheme, score=name, good=good, bad=bad)
-            tables.append(table[contexts != ""] if name in CONTEXT_SCORES else table)
+            tables.append(table[contexts != ""] if name == GIVEN_CONTEXT else table)
     table = pd.concat(tables, ignore_index=True)
     table["margin"] = table["good"] - table["bad"]
     for id_, _, name, *values, _ in table[~np.isfinite(table["margin"])].itertuples(index=False, name=None):
-        raise no_score(f"pair {id_}, {name}", values, f"leave {name} out of pairs.evaluate.scores")
+        raise no_score(f"pair {id_}, {name}", values, "leave the pair out")
     return table
 
 
@@ -156,7 +153,7 @@ class ScoredTexts:
         return found
 
     def parts(
-        self, contexts: "pd.Series[str] | str", ends: "pd.Series[str]", starts: NDArray[np.int64] | None = None
+        self, contexts: "pd.Series[str]", ends: "pd.Series[str]", starts: NDArray[np.int64] | None = None
     ) -> pd.DataFrame:
         """Return the scores by their names of what follows each context, over all its tokens.
 

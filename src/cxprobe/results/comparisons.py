@@ -12,15 +12,14 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.models.params import Member, Series, checkpoints_of, control_fault, earlier_checkpoints
-from cxprobe.results.params import Families
 from cxprobe.results.rates import ALL, Facet, columns_of
 from cxprobe.results.schema import OF_DIFFERENCE, facet_columns
 from cxprobe.results.verdict import CONDITION, is_rival
-from cxprobe.stats import UNIT, Estimate, Mean, PairedDifference, cluster_columns, compare_shared, holm, mean_by
+from cxprobe.stats import UNIT, Estimate, Mean, cluster_columns, compare_shared, holm, mean_by
 
 MODELS, BEST_BASELINE, RANDOM_WEIGHTS, NEIGHBOUR = "models", "best baseline", "random weights", "neighbour"
 MOST_PAIRED = 8  # models of which every two are tested; of more, those that report.tested.models names
-COMPARISON = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
+COMPARISON = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm"]
 GROUP = ["task", "construction", "source"]  # the columns of facets follow
 _OF_BASELINE = {"first": "model", "second": "baseline", "low": "diff_low", "high": "diff_high", "p_holm": "p_adjusted"}
 _RATE = ["model", "accuracy", "low", "high", "n"]
@@ -59,8 +58,10 @@ def compare_models(
     by: list[str],
     members: Sequence[Member],
     series: Mapping[str, Series],
-    tested: Families,
+    named: Sequence[Sequence[str]] = (),
     family: Sequence[str] = (),
+    *,
+    are_tested: bool = True,
 ) -> pd.DataFrame:
     """Return the paired differences of models on the same items, in each group of items.
 
@@ -77,47 +78,39 @@ def compare_models(
         by: The columns that make the groups.
         members: What the models are.
         series: Name -> models that differ in one quantity.
-        tested: Which comparisons are tested, beside those of every two of up to `MOST_PAIRED` models. Those of a kind
-            and of the first model are a family, in groups with one value of ``family``; of "models", those of both.
-        family: Those of ``by`` whose values make families of their own, such as what items test.
+        named: Pairs of models that are tested where there are more than `MOST_PAIRED`; every two of fewer are.
+        family: Those of ``by`` whose values make families of their own, such as what items test. Those of a kind and of
+            the first model are a family, in groups with one value of these; of "models", those of both.
+        are_tested: Whether there are p values.
 
     Returns:
         One row a comparison: ``by``; compares; first and second, slugs; difference, first less second, with its 95 %
         interval low to high and n, the number of items that both have; and where it is tested p, not corrected,
-        p_holm, corrected for all rows of its family in the table, and detectable, the difference that would have been
-        found with a probability of 80 % among as many tests (see `cxprobe.stats.PairedDifference`; NaN if even the
-        largest would not).
+        p_holm, corrected for all rows of its family in the table.
 
     Raises:
         DataError: The items have no clusters, or a random-weights control differs from its model in more than weights.
     """
     rows: list[tuple[object, ...]] = []
-    tests: list[PairedDifference | None] = []  # of each row the difference, if it is tested
-    largest: list[float] = []  # of each row: how much better the first can be; than a neighbour it can be worse too
     for key, group in items.groupby(by, sort=False):
         by_model = {str(slug): answers for slug, answers in group.groupby("model", sort=False)}
-        for compares, first, second, is_tested in _compared(by_model, members, series, tested):
-            shared, difference, second_rate = compare_shared(by_model[first], by_model[second])
+        for compares, first, second, is_tested in _compared(by_model, members, series, named):
+            shared, difference = compare_shared(by_model[first], by_model[second])
             value = (difference.value, difference.low, difference.high) if difference else (np.nan,) * 3
-            rows.append((*key, compares, first, second, *value, shared))
-            tests.append(difference if is_tested else None)
-            largest.append(1 - second_rate if compares in (BEST_BASELINE, RANDOM_WEIGHTS) else 1.0)
-    table = pd.DataFrame(rows, columns=[*by, *COMPARISON[:-3]])
-    table["p"] = [test.p if test else np.nan for test in tests]
+            p = difference.p if difference and is_tested and are_tested else np.nan
+            rows.append((*key, compares, first, second, *value, shared, p))
+    table = pd.DataFrame(rows, columns=[*by, *COMPARISON[:-1]])
     other = table["second"].where(table["compares"] == MODELS, "")
     families = table.groupby([table["compares"], table["first"], other, *(table[name] for name in family)])["p"]
-    numbers = families.transform("count")
     table["p_holm"] = families.transform(lambda p_values: holm(p_values.to_numpy(np.float64)))
-    table["detectable"] = [
-        test.detectable(tests=number) if test and number else np.nan
-        for test, number in zip(tests, numbers, strict=True)
-    ]
-    table["detectable"] = table["detectable"].where(table["detectable"] <= largest)
     return table[[*by, *COMPARISON]]
 
 
 def _compared(
-    items: Mapping[str, pd.DataFrame], members: Sequence[Member], series: Mapping[str, Series], tested: Families
+    items: Mapping[str, pd.DataFrame],
+    members: Sequence[Member],
+    series: Mapping[str, Series],
+    named: Sequence[Sequence[str]],
 ) -> Iterator[tuple[str, str, str, bool]]:
     """Yield each kind of comparison, its two models, and whether it is tested."""
     known = {member.slug: member for member in members}
@@ -125,16 +118,16 @@ def _compared(
     trained = [slug for slug in present if slug not in known or known[slug].state == "trained"]
     earlier = earlier_checkpoints(series)
     real = [slug for slug in trained if slug not in earlier]
-    named = [set(pair) for pair in tested.models]
+    pairs = [set(pair) for pair in named]
     for first, second in combinations(real, 2):
-        yield MODELS, first, second, len(real) <= MOST_PAIRED or {first, second} in named
+        yield MODELS, first, second, len(real) <= MOST_PAIRED or {first, second} in pairs
     credits = pd.DataFrame({slug: answers.set_index("id")["accuracy"] for slug, answers in items.items()})
     random_controls = [slug for slug in present if slug in known and known[slug].state == "random"]
     for slug in (*real, *random_controls):
         shared = credits.loc[items[slug]["id"]]  # (items, models)
         rates = pd.DataFrame({"accuracy": credits.mean(), "n": shared.count()}).rename_axis("model").reset_index()
         for best in best_baseline(rates, [], members)["model"]:
-            yield BEST_BASELINE, slug, best, tested.best_baseline and slug in real
+            yield BEST_BASELINE, slug, best, slug in real
     checkpoints = checkpoints_of(members)
     of_real = {slug: checkpoints[slug] for slug in real if slug in checkpoints}
     for random_control in random_controls:
@@ -144,11 +137,11 @@ def _compared(
             fault = control_fault(control, of_real)
             raise DataError(f"models.{random_control}: {fault}, so it is no control; change both, and run both again")
         for slug in same:
-            yield RANDOM_WEIGHTS, slug, random_control, tested.random_weights
+            yield RANDOM_WEIGHTS, slug, random_control, True
     for one in series.values():
         order = [slug for slug in sorted(one.models, key=one.models.__getitem__) if slug in items]
         for before, slug in pairwise(order):
-            yield NEIGHBOUR, slug, before, tested.neighbours
+            yield NEIGHBOUR, slug, before, True
 
 
 def compare(
@@ -156,7 +149,7 @@ def compare(
     facets: Sequence[Facet],
     members: Sequence[Member],
     series: Mapping[str, Series],
-    tested: Families,
+    named: Sequence[Sequence[str]] = (),
 ) -> pd.DataFrame:
     """Return the paired differences of models on the same items, by each facet by which models are compared.
 
@@ -167,12 +160,11 @@ def compare(
         facets: Those of the task.
         members: The models.
         series: Name -> models that differ in one quantity.
-        tested: Which comparisons are tested; those of all constructions together are not.
+        named: See `compare_models`. Comparisons on all constructions together are not tested.
 
     Returns:
         `GROUP`, the columns of facets, and those of `cxprobe.results.comparisons.compare_models`.
     """
-    untested = Families(random_weights=False, best_baseline=False, neighbours=False, models=[])
     accuracies, tables = responses[responses["measure"] == "accuracy"], []
     place = [*GROUP, *columns_of(facets)]
     for facet in facets:
@@ -182,13 +174,11 @@ def compare(
         by = [*dict.fromkeys([*GROUP, *facet.columns, *facet.family])]
         divided = _by_item(facet.divide(compared), by)
         is_all = divided["construction"] == ALL
-        parts = [(divided[~is_all], tested), (divided[is_all], untested)]
-        if facet.is_all_tested:
-            parts = [(divided, tested)]
-        for items, families in parts:
+        parts = [(divided, True)] if facet.is_all_tested else [(divided[~is_all], True), (divided[is_all], False)]
+        for items, are_tested in parts:
             if len(items):
-                table = compare_models(items.reset_index(drop=True), by, members, series, families, facet.family)
-                tables.append(table)
+                how = (by, members, series, named, facet.family)
+                tables.append(compare_models(items.reset_index(drop=True), *how, are_tested=are_tested))
     if not tables:
         return pd.DataFrame(columns=[*place, *COMPARISON]).astype(dict.fromkeys(COMPARISON[3:], float))
     table = pd.concat(tables, ignore_index=True).reindex(columns=[*place, *COMPARISON], fill_value="")
@@ -233,7 +223,7 @@ def compare_contrasts(responses: pd.DataFrame, members: Sequence[Member], series
         is_tested = (table[CONDITION] == "construction") & (len(real) <= MOST_PAIRED)
         table["p"] = largest.where(is_tested)
         table["p_holm"] = holm(table["p"].to_numpy(np.float64))
-        tables.append(table.assign(compares=MODELS, first=first, second=second, detectable=np.nan))
+        tables.append(table.assign(compares=MODELS, first=first, second=second))
     joined = pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)
     return joined[[*GROUP, CONDITION, *COMPARISON]]
 
@@ -254,7 +244,7 @@ def with_baselines(rates: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFra
         comparisons: What `compare` returns.
 
     Returns:
-        ``rates`` with baseline ("" for none), difference, diff_low, diff_high, p_adjusted and detectable.
+        ``rates`` with baseline ("" for none), difference, diff_low, diff_high and p_adjusted.
     """
     of_baselines = comparisons[comparisons["compares"] == BEST_BASELINE].rename(columns=_OF_BASELINE)
     facets = facet_columns(rates)

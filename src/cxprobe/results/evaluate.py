@@ -43,7 +43,7 @@ _READ = (
     "too few items have none. Intervals, baselines and verdicts are in the artifact `rates.csv`, and drawn in "
     "`1_overview.png`; the report is `results/report/index.html`."
 )
-COMPARED = ("difference", "low", "high", "p", "p_holm", "detectable")  # columns that may have empty cells
+COMPARED = ("difference", "low", "high", "p", "p_holm")  # columns that may have empty cells
 
 
 @dataclass

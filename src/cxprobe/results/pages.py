@@ -33,8 +33,7 @@ MLFLOW_COMMAND = "cxprobe ui"
 # Versions without what a build adds to them, such as "+cpu".
 _SHOWN = ["cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas", "nltk", "spacy", "wordfreq"]
 _FRAMES = 3  # the strongest and the weakest
-_DIFFERENCE = ["items", "first", "second", "difference in points", "interval", "n"]
-_DIFFERENCE += ["p in its family (Holm)", "detectable"]
+_DIFFERENCE = ["items", "first", "second", "difference in points", "interval", "n", "p in its family (Holm)"]
 
 
 def shown_first(findings: Sequence[Finding], models: ReportModels) -> list[Finding]:
@@ -241,8 +240,7 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
             how: Any = {"digits": "+.2f", "factor": 1} if in_nats else {"digits": "+.0f"}
             number, interval = with_interval(estimate_of(row, "difference"), "{} [{}, {}]", **how).split(" ", 1)
             numbers = [number + " nats" * in_nats, interval, f"{row['n']:,}", f"{row['p_holm']:.3f}"]
-            detectable = "" if pd.isna(row["detectable"]) else f"{100 * row['detectable']:.0f}"
-            rows.append([about, models.label(row["first"]), models.label(row["second"]), *numbers, detectable])
+            rows.append([about, models.label(row["first"]), models.label(row["second"]), *numbers])
         yield PageTable(f"Tested paired differences on the same items: {name}", path, _DIFFERENCE, rows)
 
 

@@ -42,7 +42,6 @@ MEASURES: Mapping[str, Measure] = {
     "accuracy_on_folds": Measure("share of training items answered right by what was trained on other folds", 0, 1),
     "probe_selectivity": Measure("accuracy on folds less that of random labels of words", -1, 1),
     "known": Measure("share of training items whose word is in other folds too", 0, 1),
-    "layer": Measure("number of a layer; 0 is the embeddings", 0),
     "accuracy_parsed": Measure("share of the replies with an answer that are right", 0, 1),
     "unparsed": Measure("share of replies without an answer", 0, 1),
     "failed": Measure("share of requests that failed", 0, 1),
@@ -98,7 +97,6 @@ RATES: Mapping[str, str] = {
     "diff_low": "of the 95 % interval of the difference",
     "diff_high": "of the 95 % interval of the difference",
     "p_adjusted": "of the difference, after Holm's correction in its family; empty where it is not tested",
-    "detectable": "the difference that would have been found four times in five; empty where there is none",
     "control": "the value of the construction's control; empty for none",
     "control_low": "of the 95 % interval of the control",
     "control_high": "of the 95 % interval of the control",
@@ -117,7 +115,7 @@ HAS_VERDICT = "has_verdict"
 HINTS = (HAS_VERDICT, "prefers", "passes_control", "freedom")
 """Columns of rates on their way to verdicts, see `cxprobe.results.verdict.with_verdicts`."""
 _TEXTS = ("task", "model", "construction", "source", "item", "measure", "gold", "chosen", "baseline", "question")
-OF_DIFFERENCE = ["difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
+OF_DIFFERENCE = ["difference", "diff_low", "diff_high", "p_adjusted"]
 OF_CONTROL = ["control", "control_low", "control_high", "control_n"]
 _MAY_LACK = ("chance", "low", "high", *OF_DIFFERENCE, *OF_CONTROL)
 

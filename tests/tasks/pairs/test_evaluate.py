@@ -60,16 +60,15 @@ def test_a_preference_for_names_is_never_right_in_both_orders_and_knowledge_is()
 
 @pytest.mark.parametrize(("scheme", "accuracy"), [("pll", 0.0), ("pll_word_l2r", 0.5)])
 def test_the_scheme_and_the_score_decide_and_all_others_stay(scheme, accuracy):
-    decided = decide_pairs(TEXTS, ANSWERS, how_to_judge(scheme, "sum", ("sum", "given_context")))
+    decided = decide_pairs(TEXTS, ANSWERS, how_to_judge(scheme, "sum"))
     deciding = decided[decided["deciding"]]
     assert deciding["accuracy"].tolist() == [accuracy, accuracy]
     assert deciding[["right", "wrong", "balanced"]].to_numpy().tolist() == [["so", "not", False]] * 2
     assert not decided["balanced"].any()
     assert deciding[["scheme", "score"]].drop_duplicates().to_numpy().tolist() == [[scheme, "sum"]]
     counted = decided.groupby(["scheme", "score"], sort=False).size().to_dict()
-    assert counted == {
-        (one, name): number for one in ("pll", "pll_word_l2r") for name, number in (("sum", 2), ("given_context", 1))
-    }
+    numbers = {"sum": 2, "per_token": 2, "per_character": 2, "given_context": 1}
+    assert counted == {(one, name): number for one in ("pll", "pll_word_l2r") for name, number in numbers.items()}
 
 
 def test_a_score_that_is_not_finite_names_its_pair():
@@ -99,7 +98,7 @@ def test_a_pair_without_a_preference_is_refused():
 
 def test_a_model_that_is_shown_the_continuation_alone_is_asked_about_pairs_with_a_context():
     scored = token_table([tokens("it is so", "pll", [-1, -1, -4]), tokens("it is not", "pll", [-1, -1, -3])])
-    assert decide_pairs(pairs_for(ALONE, TEXTS, {}), scored, how_to_judge())["id"].tolist() == ["a"]
+    assert decide_pairs(pairs_for(ALONE, TEXTS, {}), scored, how_to_judge())["id"].tolist() == ["a"] * 4
     assert pairs_for(ALONE, TEXTS[TEXTS["context"] == ""], {}).empty
     assert pairs_for(MODEL, TEXTS, {}) is TEXTS
 
@@ -162,7 +161,7 @@ def test_form_is_above_chance_only_if_it_is_in_all_variants_together(of_b, verdi
     number = form["cluster_frame"].str.split().str[-1].astype(int)
     form = form.assign(accuracy=np.where((form["variant"] == "B") & (number >= of_b), 0.0, 1.0))
     rates = all_rates(responses_of({"m": form}))
-    nothing = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], np.nan)
+    nothing = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted"], np.nan)
     result = override(rates.assign(baseline="", **nothing), [], [])
     whole = divided_by(result[result["construction"] == "giving"]).set_index("measure")
     assert whole.loc["accuracy", "low"] > 0.5
@@ -174,7 +173,7 @@ def test_single_pairs_of_meaning_have_no_verdict_and_those_in_both_orders_the_di
         [answered(name, tests, lambda *_: 1.0) for name, tests in (("giving", "meaning"), ("go", "form"))]
     )
     rates = all_rates(responses_of({"m": items}))
-    known = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], 0.5)
+    known = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted"], 0.5)
     is_accuracy = rates["measure"] == "accuracy"
     rates = rates.assign(baseline="words", **{name: np.where(is_accuracy, one, np.nan) for name, one in known.items()})
     result = override(rates, ["giving"], [])

@@ -51,7 +51,11 @@ def test_a_benchmark_is_all_its_files(tmp_path):
     ("changes", "ids", "message"),
     [
         ({"by": ["kind", "genre"]}, "12", "{folder}: by names genre; the pairs can be reported by kind"),
-        ({"score": "pmi"}, "12", "{folder}: score is pmi, which needs a context; 1 of 2 pairs have none, such as 1;"),
+        (
+            {"score": "given_context"},
+            "12",
+            "{folder}: score is given_context, which needs a context; 1 of 2 pairs have none, such as 1;",
+        ),
         ({}, "11", "{folder}/a.jsonl, row 2: the id '1' occurs more than once"),
     ],
 )

@@ -125,7 +125,7 @@ def compared_rates(*control_lows: float) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=["construction", "source", "shots", "chain_of_thought", "examples", "low"])
     table = table.assign(model="m", measure="accuracy", value=table["low"] + 0.1, high=table["low"] + 0.2, n=30)
     compared = table["shots"] == ""
-    numbers = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], 0.25)
+    numbers = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted"], 0.25)
     table = table.assign(chance=1 / 3, baseline=np.where(compared, "rule", ""), **numbers)
     table.loc[~compared, [*numbers]] = np.nan
     return table

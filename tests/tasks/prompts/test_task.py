@@ -15,7 +15,7 @@ ROW |= {"task": "prompts", "question": "meaning"}
 ROW |= dict.fromkeys(columns_of(FACETS), "") | {"shots": "0", "chain_of_thought": "False", "examples": "none"}
 ROW |= {"decides": True, "value": 0.3, "low": 0.2, "high": 0.4, "n": 30}
 ROW |= {"chance": 1 / 3, "baseline": "rule", "difference": -0.1, "diff_low": -0.2, "diff_high": 0.1}
-ROW |= {"p_adjusted": float("nan"), "detectable": float("nan")}
+ROW |= {"p_adjusted": float("nan")}
 TOY = SimpleNamespace(items={}, construction=SimpleNamespace(placebo=False))
 ROW |= {"control": 0.5, "control_low": 0.4, "control_high": 0.6, "control_n": 20}
 

@@ -9,7 +9,6 @@ from cxprobe.tasks.recognition.evaluate import (
     FACETS,
     rates_on_folds,
     recognition_responses,
-    with_best_layers,
 )
 
 FEATURES = ("length", "distance")
@@ -40,7 +39,7 @@ def rated(right: dict, folds: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return the rates."""
     responses = recognition_responses(predictions(right)).assign(task="recognition")
     on_folds = rates_on_folds(held_out({})[:0] if folds is None else folds)
-    return with_best_layers(with_further(rates_of(responses, FACETS), on_folds))
+    return with_further(rates_of(responses, FACETS), on_folds)
 
 
 def by(rates: pd.DataFrame, *columns: str) -> pd.DataFrame:
@@ -78,21 +77,6 @@ def held_out(right: dict, sentences: int = 10) -> pd.DataFrame:
         cluster_word="w" + rows["number"].astype(str),
         probability=np.where(rows["number"] < hits, 0.9, 0.1),
     )
-
-
-def test_the_best_layer_is_chosen_on_the_training_part_and_judged_on_the_test_part():
-    """Layer 3 is the best one on the test part, layer 1 on the folds; ties go to the lowest layer."""
-    tested = {("length", layer): 4 + layer for layer in range(LAYERS)} | {("distance", 1): 7}
-    folds = held_out({("length", 1, "real"): 10, ("distance", 0, "real"): 8, ("distance", 3, "real"): 8})
-    found = rated(tested, folds)
-    best = found[found["chosen_by"] == "folds"].set_index(["measure", "feature"])
-    assert best.loc["layer", "value"].to_dict() == {"length": 1, "distance": 0, "": 1}
-    assert best.loc["accuracy", "value"].to_dict() == {"length": 0.5, "distance": 1.0, "": pytest.approx(0.6)}
-    on_folds = found[found["measure"] == "accuracy_on_folds"].set_index(["feature", "layer"])["value"]
-    assert on_folds.loc[[("length", "1"), ("distance", "0"), ("", "1")]].tolist() == [1, 0.8, 0.75]
-    limits = ["low", "high", "n", "chance"]
-    of_layer = by(found, "feature", "layer").loc["length", "1", "accuracy"]
-    assert best.loc["accuracy", "length"][limits].tolist() == of_layer[limits].tolist()
 
 
 def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels():

@@ -113,7 +113,6 @@ def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_cont
     rates = read_table(folder / "data/evaluate_recognition/rates.parquet")
     in_parquet_alone = {("feature", "layer"), ("feature", "feature_value", "layer")}
     in_git = {(), ("layer",), ("feature",)}
-    in_git |= {("chosen_by",), ("chosen_by", "feature")}
     assert divisions(rates) == in_git | in_parquet_alone
     assert divisions(outcome.tables["rates"]) == in_git
     probes = {part.part["source"]: part for part in outcome.runs[0].children}["generated"]

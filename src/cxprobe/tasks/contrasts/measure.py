@@ -24,7 +24,7 @@ def measure(stage: Stage[ContrastsStage], member: Member) -> Mapping[str, float]
     tables = [read_frames(stage.use(made_file(name)), wanted) for name in section.constructions]
     portions = [pairs_of(table) for table in tables]
     model = scoring_model(stage, member)
-    [shown] = pairs_shown_to(member, model, {"own": portions}, {"own": ["sum"]}).values()
+    [shown] = pairs_shown_to(member, model, {"own": portions}).values()
     how, seed = ScoringConfig([section.score.scheme], section.score.token_budget), stage.params.seed
     counts, printed = None, 0
     # The first construction alone is known minutes before the others.

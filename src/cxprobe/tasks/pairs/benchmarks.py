@@ -27,7 +27,7 @@ from cxprobe.errors import DataError
 from cxprobe.files.reading import shown
 from cxprobe.files.schema import SLUG_PATTERN
 from cxprobe.files.texts import read_pair_table, read_texts, require_texts
-from cxprobe.models.scores import CONTEXT_SCORES
+from cxprobe.models.scores import GIVEN_CONTEXT
 from cxprobe.models.texts import PAIR_COLUMNS, without_gaps
 from cxprobe.results.rates import ALL
 from cxprobe.stats import CLUSTER, cluster_columns
@@ -132,7 +132,7 @@ def read_benchmark(folder: Path, benchmark: Benchmark) -> pd.DataFrame:
     for place, id_ in pairs.loc[pairs["id"].duplicated(), ["place", "id"]].itertuples(index=False, name=None):
         raise DataError(f"{place}: the id {shown(id_)} occurs more than once; give every pair its own")
     bare = pairs.loc[pairs["context"] == "", "id"]
-    if benchmark.score in CONTEXT_SCORES and len(bare):
+    if benchmark.score == GIVEN_CONTEXT and len(bare):
         raise DataError(
             f"{folder}: score is {benchmark.score}, which needs a context; {len(bare)} of {len(pairs)} pairs have "
             f"none, such as {bare.iloc[0]}; take another score"

@@ -18,7 +18,7 @@ from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.models.params import ContinuationAlone, Member
 from cxprobe.models.replies import evaluate_reply
-from cxprobe.models.scores import CONTEXT_SCORES, SCORES, score_pairs
+from cxprobe.models.scores import GIVEN_CONTEXT, SCORES, score_pairs
 from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.evaluate import Evaluation
@@ -98,7 +98,8 @@ def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: EvaluatePairs)
         DataError: A pair has no preference; a margin is not finite; or see `cxprobe.models.scores.score_pairs`.
     """
     if "margin" not in answers:
-        return credit_pairs(pairs, score_pairs(pairs, answers, how.scores).drop(columns=["good", "bad"]), how)
+        margins = score_pairs(pairs, answers, [*SCORES, GIVEN_CONTEXT])
+        return credit_pairs(pairs, margins.drop(columns=["good", "bad"]), how)
     if lacking := sorted(set(pairs["id"]) - set(answers["id"])):
         raise DataError(f"{len(lacking)} of {len(pairs)} pairs have no preference, such as {lacking[0]}; measure again")
     return credit_pairs(pairs, answers[["id", "margin"]].assign(scheme=RULE, score=RULE_SCORE), how)
@@ -442,7 +443,7 @@ class PairsEvaluation(Evaluation[PairsStage]):
         self.made = read_sources(self.section, stage.use)
         self.own = self.made.get(OWN_PAIRS, pd.DataFrame(columns=["construction", "tests", "context"]))
         score = self.section.evaluate.score
-        if len(self.own) and score in CONTEXT_SCORES and (self.own["context"] == "").all():
+        if len(self.own) and score == GIVEN_CONTEXT and (self.own["context"] == "").all():
             raise DataError(f"pairs.evaluate.score: {score} needs a context, and no pair has one; take another")
 
     def responses(self, member: Member, folder: Path) -> pd.DataFrame | None:
@@ -451,8 +452,7 @@ class PairsEvaluation(Evaluation[PairsStage]):
         for source, pairs in self.made.items():
             how = self.section.evaluate
             if source in self.section.benchmarks:
-                score = self.section.benchmarks[source].score
-                how = how.model_copy(update={"score": score, "scores": [*dict.fromkeys([score, *SCORES])]})
+                how = how.model_copy(update={"score": self.section.benchmarks[source].score})
             shown = pairs_for(member, pairs, self.section.models)
             if shown.empty:
                 continue

@@ -21,9 +21,7 @@ def measure(stage: Stage[PairsStage], member: Member) -> Mapping[str, float] | N
         by = "construction" if source == OWN_PAIRS else "source"
         sources[source] = [pairs_of(portion) for _, portion in asked.groupby(by, sort=False)]
     model = scoring_model(stage, member)
-    # By the scores that will decide, so that a model that lacks them is refused before it scores anything.
-    scores = {OWN_PAIRS: section.evaluate.scores, **{name: [one.score] for name, one in section.benchmarks.items()}}
-    shown = pairs_shown_to(member, model, sources, scores)
+    shown = pairs_shown_to(member, model, sources)
     if not shown:
         print(f"{member.slug}: no pair has a context, so that it is asked about none", flush=True)
         return {"pairs": 0}

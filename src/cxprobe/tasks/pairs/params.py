@@ -11,7 +11,7 @@ from cxprobe.models import SchemeName
 from cxprobe.models.params import RuleOfPairs, members_of
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 
-ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
+ScoreName = Literal["per_token", "sum", "per_character", "given_context"]
 Count = Annotated[int, Field(ge=1)]
 TAKEN = ("own", "real", "pseudo", "form", "meaning", "words", "used", "control", "n")
 """What no benchmark may be called: sources of the project's pairs, questions, and metrics beside those of questions."""
@@ -94,10 +94,8 @@ class EvaluatePairs(Closed):
     scheme: SchemeName
     """For masked models, the scheme that decides; one of pairs.score.schemes."""
     score: ScoreName
-    """The score that decides in tables and figures; one of scores. For benchmarks, their own decides."""
-    scores: SomeDistinct[ScoreName]
-    """The scores that are evaluated: of the whole text (the papers' is per_token), or of the continuation
-    after the context."""
+    """The score that decides in tables and figures: of the whole text (the papers' is per_token), or of the
+    continuation after the context. For benchmarks, their own decides."""
 
 
 class AskPairs(Closed):
@@ -153,7 +151,6 @@ class PairsStage(TaskParams):
             yield "pairs.ask: is null, and pairs.llms names models; say how, or empty that"
         how, schemes = section.evaluate, section.score.schemes
         yield from named_elsewhere("pairs.evaluate.scheme", [how.scheme], "pairs.score.schemes", schemes)
-        yield from named_elsewhere("pairs.evaluate.score", [how.score], "pairs.evaluate.scores", how.scores)
         for name in section.benchmarks:
             if name in TAKEN:
                 yield f"pairs.benchmarks.{name}: results call something else so; give the benchmark another name"

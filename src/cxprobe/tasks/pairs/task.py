@@ -149,8 +149,6 @@ class PairsTask(Task):
                 table = first_items(pairs, asked)
                 for side in ("good", "bad"):
                     texts |= {*(table["context"] + table[side])}
-                    # Continuations are scored without their contexts too.
-                    texts |= {*table.loc[table["context"] != "", side].str.lstrip()}
             yield from read_demand(params.models, "measure_pairs", [entry], texts)
         if section.ask and section.llms:
             drawn = pd.concat(drawn_pairs(section, tables, params.seed).values())

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -29,7 +30,7 @@ _OF_REPLIES = ("accuracy", "accuracy_parsed", "unparsed", "failed")
 _PLACE = ["construction", "source"]
 _SHOWN = ["shots", "examples"]
 _OF_ITEM = ["template", "reading", "test", "answerable"]
-_COMPARED = ["baseline", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
+_COMPARED = ["baseline", "difference", "diff_low", "diff_high", "p_adjusted"]
 _OF_TESTS = "test != ''"
 BY_SETTING = Facet(SETTING, _OF_REPLIES, has_verdicts=True, is_compared=False)
 BY_PROMPT = Facet(["prompt", *SETTING], _OF_REPLIES)
@@ -99,7 +100,7 @@ def choose_by_rule(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     chosen = highest.agg(answer=("symbol", "first"), tied=("symbol", "size"), credit=("is_gold", "mean")).reset_index()
     chosen["answer"] = chosen["answer"].mask(chosen.pop("tied") > 1, "")
     answered = items.merge(chosen, on="id", validate="one_to_one")
-    setting = {"prompt": NO_PROMPT, "shots": 0, "examples": NO_PROMPT, "chain_of_thought": False, "order": ""}
+    setting: dict[str, Any] = {"prompt": NO_PROMPT, "shots": 0, "examples": NO_PROMPT, "chain_of_thought": False, "order": ""}
     return answered.assign(item=answered["id"], **setting)
 
 

@@ -98,33 +98,6 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
     return rates.assign(layer=layers, decides=decides, ties=0, chance=np.nan, task="recognition")
 
 
-def with_best_layers(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return rates, and the layer that is best on the folds of the training part, for each feature and for all.
-
-    The highest of several accuracies on the test part would be too optimistic; that of a layer which is chosen without
-    the test part is not. Of layers that are equally accurate on the folds the lowest is taken.
-
-    Args:
-        rates: Of recognition, with those of `rates_on_folds`.
-
-    Returns:
-        ``rates``, followed by those that are chosen by folds: the measure layer, and the accuracy of that layer.
-    """
-    rates = rates.assign(chosen_by="")
-    by_layer = pd.concat([divided_by(rates, "layer"), divided_by(rates, "feature", "layer")])
-    placed = by_layer.assign(layer=by_layer["layer"].astype(int))
-    key = [*_RUN, "feature"]
-    on_folds = placed[placed["measure"] == "accuracy_on_folds"].sort_values("layer", kind="stable")
-    if on_folds.empty:
-        return rates
-    best = on_folds.loc[on_folds.groupby(key, sort=False)["value"].idxmax(), [*key, "layer"]]
-    tested = placed[placed["measure"] == "accuracy"].merge(best, on=[*key, "layer"])
-    accuracy = tested.assign(chosen_by="folds", layer="", decides=False)
-    number = accuracy.assign(measure="layer", value=tested["layer"].astype(float), ties=0)
-    number[["low", "high", "chance"]] = np.nan
-    return pd.concat([rates, accuracy, number], ignore_index=True)[rates.columns]
-
-
 def _with_together(items: pd.DataFrame) -> pd.DataFrame:
     """Return items followed by themselves as those of one feature, in which a sentence can be several times."""
     clustered = items.assign(cluster_sentence=items["id"])
@@ -280,10 +253,6 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
         models = [self.members[slug] for slug in responses["model"].unique()]
         folds = pd.concat([table for one in models for table in self._predictions(one, "folds")], ignore_index=True)
         return with_further(rates_of(responses, self.facets), rates_on_folds(folds))
-
-    def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
-        """Return rates of which those on the best layer decide."""
-        return with_best_layers(rates)
 
     def extras(self, rates: pd.DataFrame) -> RunExtras:
         """Return the rates by value of a feature as a picture, and the search over regularisation."""
