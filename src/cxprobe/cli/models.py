@@ -126,10 +126,11 @@ def compare(
 ) -> None:
     """Say what a model expects: of the form and meaning of constructions, or in how many pairs of a file it is right.
 
-    `--all` takes three minutes with SmolLM2 on two cores; a line before the start says how long these models take.
+    With SmolLM2 on two cores `--all` takes three minutes, and ten with `--frames 16`; a line before the start says how
+    long these models take.
     Pairs of a file with the columns frame and condition are contrasts too, see docs/verdicts.md.
     """
-    from cxprobe.files.schema import SLUG_PATTERN, suggest
+    from cxprobe.files.schema import suggest
     from cxprobe.files.texts import read_pair_table, read_texts, refuse_unwritable, write_table_as
 
     if output is not None:
@@ -137,7 +138,7 @@ def compare(
     stream = sys.stderr if output == "-" else sys.stdout
     if every == bool(what):
         raise DataError("name a file or a construction, or give --all")
-    is_file = not (every or re.fullmatch(SLUG_PATTERN, what))
+    is_file = bool(Path(what).suffix) or Path(what).is_file()
     if bool(model) == bool(scores):
         raise DataError("give --model, or --scores of the texts of a file")
     if scores and (not is_file or score):
@@ -179,7 +180,8 @@ def compare(
         return
     names = [what] if what else None
     survey = Survey(lms, names, frames=frames, tried=tried, scheme=scheme, bos=bos, folder=folder)
-    print(f"about {survey.seconds / 60:.1f} minutes, as a short trial tells", file=sys.stderr)
+    takes = f"{survey.seconds / 60:.0f} minutes" if survey.seconds > 90 else f"{survey.seconds:.0f} seconds"
+    print(f"about {takes} or less, as a short trial tells", file=sys.stderr)
     if what and not tried and not folder.is_absolute():  # of a project, whose files people change
         _say_what_was_seen(contrasts_file(what, folder), frames)
     for lm in lms:
@@ -192,7 +194,7 @@ def compare(
             write_table_as(rates, output)
     if len(lms) > 1:
         _print_differences(survey.differences(), stream)
-    _print_legend(rates, survey.are_all, stream)
+    _print_legend(rates, survey.are_all, tried, stream)
     if output == "-":
         write_table_as(rates, output)
 
@@ -315,9 +317,9 @@ _HEAD = ("construction", "form", "best baseline", "meaning", "adds", "control")
 
 def _print_model(rates: "pd.DataFrame", model: str, are_all: bool, stream: TextIO) -> None:
     """Print the rates of constructions of a model."""
-    from cxprobe.results.findings import estimate_of
+    from cxprobe.results.findings import estimate_of, mean_of
     from cxprobe.results.rates import divided_by
-    from cxprobe.results.verdict import ADDS, BESIDE_CONTROL, VERDICTS
+    from cxprobe.results.verdict import ADDS, BESIDE_CONTROL, VERDICTS, effects_of, frames_needed
     from cxprobe.results.words import with_interval
 
     undivided = divided_by(rates), divided_by(rates, "condition")
@@ -337,17 +339,20 @@ def _print_model(rates: "pd.DataFrame", model: str, are_all: bool, stream: TextI
         if meaning := at.get((model, name, "construction", "contrast")):
             less = at[model, name, ADDS, "contrast"]
             contrasts = [estimate_of(row) for row in (meaning, less, at[model, name, "control", "contrast"])]
-            nats = [with_interval(one, digits=".2f", factor=1) for one in contrasts]
-            cells[2:] = [re.sub(r"\b0\.", ".", one) for one in nats]
+            cells[2:] = [with_interval(one, digits=".2f", factor=1) for one in contrasts]
             cells[3] += f" {meaning['baseline']}"
             if min(one.low for one in contrasts) > 0:
                 above.append(name)
             if verdict := at[model, name, "construction", "above_zero"]["verdict"]:
                 cells.append(BESIDE_CONTROL[verdict].words)
+            if verdict == "too_few":
+                keys = [key for key in at if key[:2] == (model, name) and key[3] == "contrast"]
+                if effects := effects_of({key[2]: mean_of(at[key]) for key in keys}):
+                    cells[-1] += f"; some {frames_needed(effects):,} would settle it"
         lines.append((name, *cells))
     print(f"{model}:", file=stream)
     print_table(lines, texts=len(_HEAD), stream=stream)
-    said = f"the intervals of meaning, adds and control are above 0 in: {', '.join(above) or 'none'}\n"
+    said = f"the intervals of meaning, adds and control are all above 0 in: {', '.join(above) or 'none'}\n"
     print(f"{model}: {said}", file=stream, flush=True)
 
 
@@ -369,7 +374,8 @@ def _print_conditions(rates: "pd.DataFrame", model: str, stream: TextIO) -> None
         return
     print_table(lines, texts=1, stream=stream)
     if (divided_by(of_model[of_model["condition"] == "control"], "condition")["low"] <= 0).any():
-        print("The control is not above 0: the questions are not understood; try other wordings", file=stream)
+        said = "The control is not shown to be above 0: the questions may not be understood"
+        print(f"{said}; try other wordings, or more frames", file=stream)
 
 
 def _print_differences(differences: "pd.DataFrame", stream: TextIO) -> None:
@@ -402,7 +408,7 @@ def _p(row: Mapping[Any, Any]) -> str:
     return f"{row['p_holm']:.3f}" if row["p_holm"] >= 0 else ""
 
 
-def _print_legend(rates: "pd.DataFrame", are_all: bool, stream: TextIO) -> None:
+def _print_legend(rates: "pd.DataFrame", are_all: bool, tried: bool, stream: TextIO) -> None:
     """Print how the tables are read."""
     from cxprobe.results.rates import divided_by
     from cxprobe.results.verdict import FEWEST_FRAMES, VERDICTS
@@ -411,7 +417,8 @@ def _print_legend(rates: "pd.DataFrame", are_all: bool, stream: TextIO) -> None:
     units = divided_by(rates[rates["measure"] == "contrast"], "condition")["n"]
     print(file=stream)
     if len(of_form):
-        pairs = ", ".join(map(str, sorted(of_form["n"].unique())))
+        fewest, most = of_form["n"].min(), of_form["n"].max()
+        pairs = f"{most}" if fewest == most else f"{fewest} to {most}"
         print(f"form: % of {pairs} pairs that are right, chance 50 [95 % interval]", file=stream)
     if len(of_form) and are_all:
         keys = [key for key in VERDICTS if key in {*of_form["verdict"]}]
@@ -426,10 +433,15 @@ def _print_legend(rates: "pd.DataFrame", are_all: bool, stream: TextIO) -> None:
             sep="\n",
             file=stream,
         )
+    if tried:
+        how = f"a verdict takes --all --frames {FEWEST_FRAMES}, without --try"
+        print(f"--try asks the rows of frames; {how}, and as many rows of held_out", file=stream)
+        return
     if not are_all:
         print("A verdict needs --all, since it is corrected over all constructions; so does p", file=stream)
     if (units < FEWEST_FRAMES).any():
-        print(f"A verdict on meaning takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}", file=stream)
+        what = f"A verdict on meaning takes {FEWEST_FRAMES} rows of held_out, and --frames {FEWEST_FRAMES}"
+        print(f"{what}; {units.min():g} were asked", file=stream)
 
 
 def print_table(lines: Sequence[Sequence[str]], texts: int, stream: TextIO | None = None) -> None:

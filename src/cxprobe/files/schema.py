@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from os.path import commonprefix
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -124,9 +125,11 @@ def suggest(value: str, allowed: list[str]) -> str:
 
 
 def near_to(value: str, allowed: list[str]) -> str:
-    """Return the shortest name that an unknown one begins, else the one that is the most like it; "" for none."""
-    begun = sorted((name for name in allowed if len(value) > 2 and name.startswith(value)), key=len)
-    return next(iter(begun or get_close_matches(value, allowed, n=1)), "")
+    """Return the shortest name that an unknown one begins, else of similar names the one with the same start."""
+    if begun := [name for name in allowed if len(value) > 2 and name.startswith(value)]:
+        return min(begun, key=len)
+    similar = get_close_matches(value, allowed)
+    return max(similar, key=lambda name: len(commonprefix([value, name])), default="")  # noqa: RUF071  # of characters
 
 
 def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mapping[int, list[str]]) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cxprobe.constructions.construction import Construction
 from cxprobe.results.findings import Finding, Question
-from cxprobe.results.verdict import SIGNS, frames_needed, share_of_control
+from cxprobe.results.verdict import SIGNS, frames_needed, share_of_control, surest_below_bound
 from cxprobe.results.words import PERCENT, percent, share, with_interval
 
 # {s} is the ending of the third person.
@@ -52,10 +52,12 @@ def sentence(finding: Finding, model: str, construction: Construction) -> str:
     rate, needed = share(finding.rate, finding.unit), 0
     adds = f"some of {rate}"
     if effects:
-        adds = f"{with_interval(effects.adds, '{} nats [{}, {}]', digits='.3f', factor=1)} in {effects.adds.n} frames"
+        decides = surest_below_bound(effects) if finding.row["verdict"] == "adds_nothing" else effects.nearest
+        less = effects.less[decides]
+        adds = f"{with_interval(less, '{} nats [{}, {}]', digits='.3f', factor=1)} in {less.n} frames"
         if effects.passes_control:
-            adds += f", {with_interval(share_of_control(effects.adds, effects.control), PERCENT)} of the control,"
-        adds += f" to what is there {condition_in_words(effects.nearest)}"
+            adds += f", {with_interval(share_of_control(less, effects.control), PERCENT)} of the control,"
+        adds += f" to what is there {condition_in_words(decides)}"
         needed = frames_needed(effects)
     return finding.verdict.sentence.format(
         model=model,
@@ -111,8 +113,8 @@ _HEADLINES = {  # question -> of models that are alike, or one; of the best of s
 def headline(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
     """Return in one sentence how many constructions add something for models, and how many forms they recognise.
 
-    Such as "smollm2-135m takes meaning from 5 of 9 constructions, and recognises 10 of 12 forms." Of several it names
-    the best: "Of 3 models, gemma takes meaning from the most constructions (5 of 9)."
+    Such as "smollm2-135m takes meaning from 5 of 9 constructions (2 undecided), and recognises 10 of 12 forms." Of
+    several it names the best: "Of 3 models, gemma takes meaning from the most constructions (5 of 9)."
 
     Args:
         findings: Those of the first page.
@@ -129,6 +131,8 @@ def headline(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
         best = [label(slug) for slug, number in found.items() if number == most]
         names, verb = " and ".join(best), verb + "s" * (len(best) == 1)
         what = (alike if len(best) == len(of_it) else of_best).format(most, asked)
+        if len(of_it) == 1 and (undecided := sum(one.verdict.style == "undecided" for one in of_it[best[0]])):
+            what += f" ({undecided} undecided)"
         said.append(f"{verb} {what}" if names == before else f"{names} {verb} {what}")
         before = names
     return f"{'' if len(models) == 1 else f'Of {len(models)} models, '}{', and '.join(said)}." if said else ""

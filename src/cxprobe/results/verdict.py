@@ -188,7 +188,13 @@ def adds_most(effects: Effects) -> bool:
 
 def adds_nothing(effects: Effects) -> bool:
     """Return whether what the construction adds to some rival is less than the bound, or below 0."""
-    return min(_above_bound(less, effects.control) for less in effects.less.values()) * len(effects.less) < 1 - LEVEL
+    least = effects.less[surest_below_bound(effects)]
+    return _above_bound(least, effects.control) * len(effects.less) < 1 - LEVEL
+
+
+def surest_below_bound(effects: Effects) -> str:
+    """Return the rival that decides whether the construction adds nothing: the one with the smallest p value."""
+    return min(effects.less, key=lambda name: _above_bound(effects.less[name], effects.control))
 
 
 def _above_bound(less: Mean, control: Mean) -> float:

@@ -1,8 +1,9 @@
 """Contrasts made: ``constructions/<name>/contrasts.yaml``, read, checked, and turned into pairs.
 
-A contrast is the sum of the margins of several pairs, so that a liking for a name, for the person who is named first or
-for the usual answer to a question has both signs and cancels. What is left depends on the context and the question
-together: the meaning that the context gives. Each frame is put into several conditions, which share the questions.
+A contrast is the sum of the margins of several pairs, so that a preference for a name, for the person who is named
+first or for the usual answer to a question has both signs and cancels. What is left depends on the context and the
+question together: the meaning that the context gives. Each frame is put into several conditions, which share the
+questions.
 """
 
 from collections import Counter
@@ -184,7 +185,8 @@ def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fau
         if needed not in content.conditions:
             yield Fault(("conditions",), f"conditions: '{needed}' is missing; a verdict needs it")
     named = _people_of(content, "construction")
-    used, wordings = set[str](), {question.wording or "" for question in content.questions}
+    wordings = {question.wording or "" for question in content.questions}
+    used, unfilled = set[str](), set[str]()
     yield from _faults_of_list("the question", _asked(content.questions), ("questions",))
     for condition in content.declared:
         declared, place = content.declared[condition], _place(condition)
@@ -199,9 +201,10 @@ def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fau
             yield Fault(place, f"{condition}: its questions have other wordings than {', '.join(sorted(wordings))}")
         for _, cell in content.cells(condition):
             used |= cell.slots
-            for slot in sorted(cell.slots - filled):
+            for slot in sorted(cell.slots - filled - unfilled):
                 hint = suggest(slot, sorted(filled))
                 yield Fault(place, f"{condition}: nothing fills the slot '{slot}'{hint}")
+            unfilled |= cell.slots - filled
             if ANSWER not in slots_of(cell.text):
                 yield Fault(place, f"{condition}: {cell.text!r} has no slot {{{ANSWER}}}")
     for slot in sorted({*content.slots} - used):
@@ -261,7 +264,7 @@ def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
                 if _seen(right) == _seen(wrong):
                     yield Fault((part, number), f"{condition}: {right!r} is right and wrong; let the answers differ")
             if known == {same}:  # what cancels in one row does in all
-                yield from _faults_of_likings(content, [*pairs_of_frame("", content, row, names, pronouns)])
+                yield from _faults_of_preferences(content, [*pairs_of_frame("", content, row, names, pronouns)])
 
 
 def _seen(words: str) -> str:
@@ -270,12 +273,12 @@ def _seen(words: str) -> str:
     return folded if folded.isascii() else "".join(letter for letter in folded if category(letter) != "Cf")
 
 
-def _faults_of_likings(content: ContrastsFile, pairs: Sequence[Pair]) -> Iterator[Fault]:
-    """Yield what does not cancel: likings that make a contrast, whatever the context means.
+def _faults_of_preferences(content: ContrastsFile, pairs: Sequence[Pair]) -> Iterator[Fault]:
+    """Yield what does not cancel: preferences that make a contrast, whatever the context means.
 
-    They are likings for an answer, for the place at which the context names it, and for who acts, each for any
-    question, and their products. A liking cancels if what it likes is right as often as it is wrong. A control may say
-    the meaning in the answers of its own questions, which differ in nothing else: these have nothing to cancel with.
+    They are preferences for an answer, for the place at which the context names it, and for who acts, each for any
+    question, and their products. One cancels if what it prefers is right as often as it is wrong. A control may say the
+    meaning in the answers of its own questions, which differ in nothing else: these have nothing to cancel with.
 
     Args:
         content: The contrasts, whose templates have no fault.
@@ -286,8 +289,8 @@ def _faults_of_likings(content: ContrastsFile, pairs: Sequence[Pair]) -> Iterato
     def is_plain(cell: Cell) -> bool:
         return own and not cell.is_half and not {*PEOPLE} & {*slots_of(cell.right + cell.wrong)}
 
-    likings: dict[str, Counter[str]] = {condition: Counter() for condition in content.declared}
-    for condition, counts in likings.items():
+    preferences: dict[str, Counter[str]] = {condition: Counter() for condition in content.declared}
+    for condition, counts in preferences.items():
         for name, cell in content.cells(condition):
             if condition == "control" and is_plain(cell):
                 plain.add(name)
@@ -302,17 +305,21 @@ def _faults_of_likings(content: ContrastsFile, pairs: Sequence[Pair]) -> Iterato
         answers = [text[start:end].rstrip(".") for text, end in zip((pair.good, pair.bad), ends, strict=True)]
         places = [pair.context.lower().find(answer.lower()) for answer in answers]
         for answer, place, other, sign in zip(answers, places, places[::-1], (1, -1), strict=True):
-            named = "not named" if place < 0 else "named first" if other < 0 or place < other else "named second"
-            counts = likings[pair.groups["condition"]]
-            counts[f"{answer!r}, {named} in the context, after {pair.good[:start].strip()!r}"] += sign
+            is_first = other < 0 or place < other
+            named = "do not name it" if place < 0 else f"name it {'first' if is_first else 'second'}"
+            counts = preferences[pair.groups["condition"]]
+            counts[f"{answer!r} after {pair.good[:start].strip()!r}, in contexts that {named}"] += sign
     contexts: dict[str, str] = {}
-    for condition, counts in likings.items():
-        more = {liked: number for liked, number in counts.items() if number}
-        for liked, number in [*more.items()][:1]:
+    for condition, counts in preferences.items():
+        more = {preferred: number for preferred, number in counts.items() if number}
+        for preferred, number in [*more.items()][:1]:
             times = "once" if abs(number) == 1 else f"{abs(number)} times"
             often = f"{times} more often {'right' if number > 0 else 'wrong'}"
-            what = f"{liked}, is {often} than not, so that a liking for it does not cancel; let each answer be right as"
-            yield Fault(_place(condition), f"{condition}: {what} often as it is wrong")
+            what = f"{preferred}, is {often} than not, so that a preference for it does not cancel"
+            how = "; let each answer be right as often as it is wrong"
+            if any(cell.is_half for _, cell in content.cells(condition)):
+                how += "; name an answer in both contexts of a pair, or in neither"
+            yield Fault(_place(condition), f"{condition}: {what}{how}")
         told = "".join(pair.context + pair.good for pair in pairs if pair.groups["condition"] == condition)
         if told in contexts:
             same = f"{condition}: says the same as {contexts[told]}; write contexts of its own"

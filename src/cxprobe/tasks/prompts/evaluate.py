@@ -100,7 +100,13 @@ def choose_by_rule(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     chosen = highest.agg(answer=("symbol", "first"), tied=("symbol", "size"), credit=("is_gold", "mean")).reset_index()
     chosen["answer"] = chosen["answer"].mask(chosen.pop("tied") > 1, "")
     answered = items.merge(chosen, on="id", validate="one_to_one")
-    setting: dict[str, Any] = {"prompt": NO_PROMPT, "shots": 0, "examples": NO_PROMPT, "chain_of_thought": False, "order": ""}
+    setting: dict[str, Any] = {
+        "prompt": NO_PROMPT,
+        "shots": 0,
+        "examples": NO_PROMPT,
+        "chain_of_thought": False,
+        "order": "",
+    }
     return answered.assign(item=answered["id"], **setting)
 
 
