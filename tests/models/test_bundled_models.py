@@ -1,11 +1,8 @@
-"""The language models and the parser in models/: what is promised of them in their cards and in params.yaml."""
+"""The language models in models/: what is promised of them in their cards and in params.yaml."""
 
-import json
 import subprocess
 from pathlib import Path
 
-import pytest
-import spacy
 import torch
 from safetensors.torch import load_file
 
@@ -51,30 +48,3 @@ def test_params_name_the_carried_models_by_the_digest_of_their_files_and_all_loa
         assert model.fingerprint == f"sha256 {spec.sha256}"
         assert {weight.dtype for weight in model.model.parameters()} == {torch.float32}
         assert {weight.dtype for weight in load_file(folder / "model.safetensors").values()} == {torch.float16}
-
-
-PARSER = MODELS / "parser" / "en_ewt_cxprobe"
-
-
-@pytest.fixture(scope="module")
-def nlp():
-    return spacy.load(PARSER)
-
-
-def test_it_sets_tags_features_dependencies_and_lemmas(nlp):
-    assert nlp.pipe_names == ["tok2vec", "morphologizer", "tagger", "parser", "trainable_lemmatizer"]
-    doc = nlp("She quickly gave him two books.")
-    assert all(doc.has_annotation(name) for name in ("POS", "MORPH", "TAG", "DEP", "LEMMA"))
-    assert doc[2].morph.get("Tense") == ["Past"]
-    assert (doc[5].pos_, doc[5].tag_, doc[5].lemma_) == ("NOUN", "NNS", "book")
-
-
-def test_irregular_forms_keep_their_lemmas_without_the_words_of_the_treebank(nlp):
-    assert [token.lemma_ for token in nlp("The children went home.")][1:3] == ["child", "go"]
-    strings = json.loads((PARSER / "vocab" / "strings.json").read_text("utf-8"))
-    assert len(strings) < 3_000
-
-
-def test_it_is_small_and_says_its_licence(nlp):
-    assert sum(file.stat().st_size for file in PARSER.rglob("*") if file.is_file()) < 15 * 10**6
-    assert nlp.meta["license"] == "CC BY-SA 4.0"
