@@ -313,16 +313,14 @@ def planted(rng, difference, clusters=30, size=8):
 
 
 def test_models_that_do_not_differ_are_told_apart_in_no_more_than_a_twentieth_of_all_samples():
-    rng = np.random.default_rng(10)
-    repetitions = 400
+    rng, repetitions = np.random.default_rng(10), 400
     found = sum(compare_paired(*planted(rng, 0)).p < 0.05 for _ in range(repetitions))
     assert found <= repetitions * 0.05 + 3 * np.sqrt(repetitions * 0.05 * 0.95)
 
 
 @pytest.mark.parametrize(("clusters", "tests"), [(30, 1), (48, 9)])
 def test_a_planted_difference_of_the_detectable_size_is_found_at_a_power_of_80_percent(clusters, tests):
-    rng = np.random.default_rng(11)
-    repetitions = 600
+    rng, repetitions = np.random.default_rng(11), 600
     size = np.mean([compare_paired(*planted(rng, 0, clusters)).detectable(tests) for _ in range(100)])
     found = [compare_paired(*planted(rng, size, clusters)).p < 0.05 / tests for _ in range(repetitions)]
     assert np.mean(found) == pytest.approx(0.8, abs=3 * np.sqrt(0.16 / repetitions))

@@ -17,8 +17,7 @@ from rates import RATES, TABLE, fill_tables
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_the_tables_of_a_page_are_those_of_the_recorded_runs_and_of_the_code(page):
-    how = "`python docs/hooks/rates.py` writes them anew"
-    assert page.read_text() == fill_tables(page.read_text(), ROOT), how
+    assert page.read_text() == fill_tables(page.read_text(), ROOT), "`python docs/hooks/rates.py` writes them anew"
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "findings.md"], ids=name_of)

@@ -13,11 +13,6 @@ with (ROOT / "docs" / "words.tsv").open(encoding="utf-8", newline="") as file:
     WORDS = list(csv.DictReader(file, delimiter="\t"))
 
 
-def test_each_word_has_one_definition():
-    assert len({row["word"] for row in WORDS}) == len(WORDS)
-    assert len({row["definition"] for row in WORDS}) == len(WORDS)
-
-
 @pytest.mark.parametrize("row", WORDS, ids=lambda row: row["word"])
 def test_the_code_has_the_name_that_holds_a_word(row):
     module, name = row["in the code"].split(":")

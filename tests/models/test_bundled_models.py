@@ -1,7 +1,6 @@
 """The language models in models/: what is promised of them in their cards and in params.yaml."""
 
 import subprocess
-from pathlib import Path
 
 import torch
 from safetensors.torch import load_file
@@ -15,11 +14,6 @@ MODELS = ROOT / "models"
 CHECKPOINTS = sorted((MODELS / "tiny-clm").glob("step-*"))
 SMALL = [MODELS / "taught-clm", MODELS / "taught-clm-chance", MODELS / "taught-clm-agent", *CHECKPOINTS]
 FOLDERS = [MODELS / "mini-mlm", MODELS / "mini-clm", *SMALL]
-MIB = 2**20
-
-
-def name_of(folder: Path) -> str:
-    return folder.relative_to(MODELS).as_posix()
 
 
 def test_the_carried_models_are_small():
@@ -28,7 +22,7 @@ def test_the_carried_models_are_small():
         assert sum(file.stat().st_size for file in folder.iterdir()) < limit * 10**6
     listed = subprocess.run(["git", "ls-files", "models"], cwd=ROOT, capture_output=True, text=True, check=True)
     tracked = listed.stdout.split()
-    assert sum((ROOT / name).stat().st_size for name in tracked) < 112 * MIB
+    assert sum((ROOT / name).stat().st_size for name in tracked) < 112 * 2**20
     # Else DVC's commands in the project's folder, such as a bare `dvc status`, would speak of the training.
     assert [name for name in tracked if name.endswith(("dvc.yaml", "dvc.lock", ".dvc"))] == []
 
@@ -41,7 +35,7 @@ def test_params_name_the_carried_models_by_the_digest_of_their_files_and_all_loa
         for slug, spec in specs.items()
         if isinstance(spec, ModelSpec) and spec.weights == "trained" and spec.name.startswith("models/")
     }
-    assert {spec.name for spec in bundled.values()} == {f"models/{name_of(folder)}" for folder in FOLDERS}
+    assert {spec.name for spec in bundled.values()} == {folder.relative_to(ROOT).as_posix() for folder in FOLDERS}
     for slug, spec in bundled.items():
         folder = ROOT / spec.name
         model = load_language_model(slug, spec.model_copy(update={"name": str(folder)}), "cpu")

@@ -23,7 +23,7 @@ from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.models import loading
 from cxprobe.models.embedding import encoder_of, load_encoder
-from cxprobe.models.intervening import Edits, SentenceTokens, answers_after, block_output, tokens_of_sentence
+from cxprobe.models.intervening import SentenceTokens, answers_after, block_output, tokens_of_sentence
 from cxprobe.models.loading import are_alike
 from cxprobe.models.masked import load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
@@ -436,10 +436,6 @@ def test_a_prompt_is_answered_alike_alone_and_beside_others_as_a_text_is_scored(
     targets = torch.tensor([prompt.targets for prompt in prompts])
     alone = [answers_after(model, [one], targets[[number]]) for number, one in enumerate(prompts)]
     torch.testing.assert_close(answers_after(model, prompts, targets), torch.cat(alone), rtol=0, atol=1e-5)
-    output = block_output(model, prompts, 0, 64)
-    columns = torch.tensor([prompt.regions[:1] for prompt in prompts])
-    edits = Edits(output, torch.arange(3), columns[:, 0], output.at(columns)[:, 0])
-    torch.testing.assert_close(answers_after(model, prompts, targets, edits), torch.cat(alone), rtol=0, atol=2e-5)
 
 
 def test_interventions_are_refused_where_what_seem_to_be_blocks_are_parts_of_them(tmp_path):
