@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, norm, permutation_test, t, ttest_1samp, ttest_rel
+from scipy.stats import binomtest, norm, permutation_test, t, ttest_1samp
 
 from cxprobe.errors import DataError
 from cxprobe.stats import (
@@ -25,10 +25,6 @@ from cxprobe.stats import (
     mean_by,
     rate_by,
 )
-
-
-def p_of(first, second, clusters) -> float:
-    return compare_paired(first, second, clusters).p
 
 
 def names(n: int) -> np.ndarray:
@@ -122,11 +118,6 @@ def test_a_unit_counts_by_the_mean_of_its_rows_and_one_of_a_row_is_an_item():
     estimate = rate_by(table, "accuracy", ["model"]).iloc[0]
     assert (estimate["accuracy"], estimate["n"]) == (0.5, 6)
     assert clusters_by(table, ["model"])["clusters"].tolist() == [4]
-    rows_alone = table.assign(unit=range(6), cluster_frame=range(6), accuracy=[1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
-    of_items = rate_by(rows_alone.drop(columns="unit"), "accuracy", ["model"])
-    assert rate_by(rows_alone, "accuracy", ["model"]).iloc[0, 1:].tolist() == pytest.approx(
-        of_items.iloc[0, 1:].tolist(), abs=0.03
-    )
 
 
 def test_the_mean_over_units_has_the_interval_of_a_t_test_of_their_means():
@@ -322,25 +313,16 @@ def planted(rng, difference, clusters=30, size=8):
 
 
 def test_models_that_do_not_differ_are_told_apart_in_no_more_than_a_twentieth_of_all_samples():
-    rng = np.random.default_rng(10)
-    repetitions = 400
-    found = sum(p_of(*planted(rng, 0)) < 0.05 for _ in range(repetitions))
+    rng, repetitions = np.random.default_rng(10), 400
+    found = sum(compare_paired(*planted(rng, 0)).p < 0.05 for _ in range(repetitions))
     assert found <= repetitions * 0.05 + 3 * np.sqrt(repetitions * 0.05 * 0.95)
-    # As if items were independent, they are told apart more often than that.
-    rng = np.random.default_rng(10)
-    naive = 0
-    for _ in range(repetitions):
-        first, second, _ = planted(rng, 0)
-        naive += ttest_rel(first, second).pvalue < 0.05
-    assert naive > found
 
 
 @pytest.mark.parametrize(("clusters", "tests"), [(30, 1), (48, 9)])
 def test_a_planted_difference_of_the_detectable_size_is_found_at_a_power_of_80_percent(clusters, tests):
-    rng = np.random.default_rng(11)
-    repetitions = 600
+    rng, repetitions = np.random.default_rng(11), 600
     size = np.mean([compare_paired(*planted(rng, 0, clusters)).detectable(tests) for _ in range(100)])
-    found = [p_of(*planted(rng, size, clusters)) < 0.05 / tests for _ in range(repetitions)]
+    found = [compare_paired(*planted(rng, size, clusters)).p < 0.05 / tests for _ in range(repetitions)]
     assert np.mean(found) == pytest.approx(0.8, abs=3 * np.sqrt(0.16 / repetitions))
 
 
@@ -348,12 +330,7 @@ def test_holm_corrects_each_p_value_for_those_that_are_left():
     # By hand: 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 x 1, which may not fall below the one before it.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.5, 0.6]).tolist() == [1, 1]
-
-
-def test_holm_does_not_count_what_was_not_tested():
-    corrected = holm(np.array([np.nan, 0.02, np.nan, 0.03]))
-    assert np.isnan(corrected[[0, 2]]).all()
-    assert corrected[[1, 3]] == pytest.approx([0.04, 0.04])
+    assert holm([np.nan, 0.02, np.nan, 0.03]) == pytest.approx([np.nan, 0.04, np.nan, 0.04], nan_ok=True)
     assert holm([]).shape == (0,)
 
 

@@ -7,10 +7,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import ROOT
 from cxprobe.errors import ModelError
-from cxprobe.models.params import TagNgrams
-from cxprobe.project.params import load_params
 from cxprobe.tagging import joined, open_tagger, sentence_spans
 
 load = cache(spacy.load)
@@ -42,14 +39,6 @@ def test_a_pipeline_that_is_not_there_or_sets_no_tags_is_refused(tmp_path):
     spacy.blank("en").to_disk(tmp_path)
     with pytest.raises(ModelError, match="does not set TAG, which is needed"):
         open_tagger(str(tmp_path), None)
-
-
-def test_params_name_the_tagger_that_the_project_carries():
-    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
-    spec = params.models["baselines-recognition"].members["tag-ngrams"]
-    assert isinstance(spec, TagNgrams)
-    assert spec.tagger == params.mining.tagger
-    assert open_tagger(str(ROOT / spec.tagger), spec.sha256)
 
 
 PIECES = ["The", "the", "a", " ", "  ", "\n", "\u00a0", "\t", ".", "!", "…", "?", "”", '"', ")", "“", "(", "_", "’"]

@@ -1,12 +1,7 @@
 import pytest
 
-from conftest import CONSTRUCTION, PEOPLE, ROOT
-from cxprobe.constructions.construction import (
-    RESERVED_FEATURES,
-    grammar_file,
-    load_construction,
-    load_people,
-)
+from conftest import CONSTRUCTION, PEOPLE
+from cxprobe.constructions.construction import RESERVED_FEATURES, grammar_file, load_construction, load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars
@@ -16,12 +11,6 @@ def load_text(folder, text):
     (folder / "x").mkdir()
     (folder / "x" / "construction.yaml").write_text(text)
     return load_construction("x", folder)
-
-
-@pytest.mark.parametrize("folder", sorted((ROOT / "constructions").glob("*/")), ids=lambda folder: folder.name)
-def test_every_construction_has_features_where_it_has_sentences(folder):
-    construction = load_construction(folder.name, ROOT / "constructions")
-    assert bool(construction.features) == (construction.grammar is not None or (folder / "pattern.yaml").is_file())
 
 
 def test_what_a_construction_does_not_have_is_absent(tmp_path):

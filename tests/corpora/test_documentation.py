@@ -28,11 +28,9 @@ DOCSTRING = """
     alpha : float, default=1.0
         The higher the value, the smoother the curve.
     gamma : float, int or None, optional, default is the value 3
-    beta (int, optional): The beta is kept without its name.
     :param delta: the steeper the slope, the faster it is.
 
     - Bullets are allowed if they hold sentences.
-      They may go on in a second line.
 
     An example follows::
 
@@ -41,8 +39,7 @@ DOCSTRING = """
     >>> The doctest prompt is no prose at all.
     42
 
-    ===== ===== The table is no prose.
-    | The | cells of it are no prose either. |
+    | The | cells of it are no prose. |
 
     ```
     The fence hides what is in it from us.
@@ -58,9 +55,8 @@ def test_only_running_english_is_kept():
         "The larger the matrix, the longer the decomposition takes; see numpy.ndarray and the guide for more on alpha.",
         "A note is prose as well, even here.",
         "The higher the value, the smoother the curve.",
-        "The beta is kept without its name.",
         "the steeper the slope, the faster it is.",
-        "Bullets are allowed if they hold sentences. They may go on in a second line.",
+        "Bullets are allowed if they hold sentences.",
         "The lower the better.",
     ]
 

@@ -1,5 +1,10 @@
 import json
 import os
+import random
+import re
+import signal
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -7,13 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import spacy
+from datasketch import MinHash
 from datatrove.executor import SlurmPipelineExecutor
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from small_corpora import ADJECTIVES, CC, corpus_of, job_of, mine, settings_of, write_corpus
 
 from cxprobe.corpora import engine
-from cxprobe.corpora.engine import collect, in_context, run_shards
+from cxprobe.corpora.engine import check_faults, collect, find_duplicates, in_context, run_shards
 from cxprobe.corpora.params import Engine
+from cxprobe.corpora.readers import list_corpus
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.files.texts import read_texts
@@ -174,3 +181,112 @@ def test_a_storage_that_fails_leaves_its_shard_for_the_next_run(toy_tagger, tmp_
     table, _, counts, _ = mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
     assert sorted(table["text"]) == sorted(sentences)
     assert "faults" not in counts
+
+
+FAULT = {"shard": "part-0.jsonl", "line": 1, "fault": "no text under the key 'txt'; its keys are text, url"}
+
+
+@pytest.mark.parametrize(("faults", "refused"), [(0, False), (10, False), (11, True), (90, True), (100, True)])
+def test_more_faults_than_the_limit_are_refused(faults, refused):
+    message = rf"corpora\.c4: {faults} faults beside {100 - faults} documents .*most_faults is 0\.1; the first: part-0"
+    with pytest.raises(DataError, match=message) if refused else nullcontext():
+        check_faults({"documents": 100 - faults, "faults": faults, "shards": 3}, [FAULT], "c4", 0.1)
+
+
+def compared_one_by_one(texts, permutations, threshold):
+    """Yield the position of each duplicate, and whether it is exact, by comparing each text with all that stay."""
+    staying = list[MinHash]()
+    seen = set[tuple[str, ...]]()
+    for position, text in enumerate(texts):
+        words = tuple(re.findall(r"\w+", text.lower()))
+        minhash = MinHash(num_perm=permutations, seed=1)
+        minhash.update_batch([" ".join(words[n : n + 3]).encode() for n in range(max(1, len(words) - 2))])
+        if words in seen:
+            yield position, True
+        elif any(known.jaccard(minhash) >= threshold for known in staying):
+            yield position, False
+        else:
+            staying.append(minhash)
+        seen.add(words)
+
+
+@pytest.mark.parametrize(("permutations", "threshold"), [(128, 0.7), (128, 0.3), (64, 0.9), (100, 0.55), (16, 1.0)])
+def test_no_near_duplicate_is_missed(permutations, threshold):
+    draw = random.Random(1)
+    words = [f"w{number}" for number in range(30)]
+    texts = []
+    for _ in range(40):
+        sentence = draw.choices(words, k=draw.randint(1, 40))
+        for changes in range(4):
+            texts.append(" ".join(sentence))
+            for place in draw.choices(range(len(sentence)), k=changes):
+                sentence[place] = draw.choice(words)
+            sentence.append(draw.choice(words))
+    draw.shuffle(texts)
+    expected = dict(compared_one_by_one(texts, permutations, threshold))
+    assert [*expected.values()].count(False) > 5
+    assert find_duplicates(texts, shingle=3, permutations=permutations, threshold=threshold) == expected
+
+
+pytestmark = pytest.mark.pipeline
+
+SENTENCE = "The taller it was, the older it became."
+
+
+def mine_files(tagger: Path, folder: Path, longest_line: int = 10_000, **texts: str):
+    """Mine files as the stage does, from the listing to the refusal."""
+    (folder / "corpus").mkdir()
+    for name, content in texts.items():
+        (folder / "corpus" / f"{name}.json").write_text(content)
+    settings = settings_of(tagger).model_copy(update={"longest_line": longest_line, "most_words": 10**6})
+    return mine(corpus_of(folder / "corpus"), settings, folder / "scratch", folder / "out")
+
+
+def test_an_empty_file_among_others_is_no_fault(toy_tagger, tmp_path):
+    table, _, counts, _ = mine_files(toy_tagger, tmp_path, a="", b=json.dumps({"text": SENTENCE, "url": "u"}))
+    assert (counts["documents"], "faults" in counts, len(table)) == (1, False, 1)
+
+
+def test_a_construction_without_a_candidate_has_an_empty_table_with_all_columns(toy_tagger, tmp_path):
+    table, *_ = mine_files(toy_tagger, tmp_path, a='{"text": "Nobody came.", "url": "u"}')
+    assert (len(table), [*table][-3:]) == (0, ["first_start", "second_start", "distance"])
+
+
+@pytest.fixture
+def at_most_a_minute():
+    """The test fails after a minute, also in a system call that hangs."""
+    signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it takes more than a minute"))
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize("tail", ["x" * 3_900_000, " word" * 780_000, "(" * 12_000, "'s" * 450])
+def test_a_text_without_a_full_stop_is_rejected_and_the_rest_is_mined(toy_tagger, tmp_path, at_most_a_minute, tail):
+    """A longest text that spaCy takes is no shortest time: its tokeniser needs hours for a megabyte of brackets."""
+    lines = [json.dumps({"text": text, "url": "u"}) for text in (f"{SENTENCE.removesuffix('.')}{tail}", SENTENCE)]
+    table, found, *_ = mine_files(toy_tagger, tmp_path, longest_line=20_000_000, a="\n".join(lines))
+    assert SENTENCE in set(table["text"])
+    if len(tail) > 1000 and not tail.startswith(" "):
+        assert found["rejects"]["too long"] == 1
+
+
+@pytest.mark.parametrize("put", [os.mkfifo, partial(os.symlink, "nowhere")])
+def test_what_is_no_file_is_refused_before_anything_is_read(tmp_path, at_most_a_minute, put):
+    (tmp_path / "a.json").write_text("")
+    put(tmp_path / "b.json")
+    with pytest.raises(DataError, match=r"corpora: .*b\.json is no file but a pipe, "):
+        list_corpus(corpus_of(tmp_path))
+
+
+FAULTS = [
+    ("nosuch://bucket/books", "ValueError: Protocol not known: nosuch"),
+    ("http://127.0.0.1:9/books", "Cannot connect to host 127"),
+]
+
+
+@pytest.mark.parametrize(("folder", "said"), FAULTS)
+def test_a_storage_that_is_out_of_reach_is_refused(at_most_a_minute, folder, said):
+    with pytest.raises(DataError, match=f"corpora: .*{said}"):
+        list_corpus(corpus_of(folder))

@@ -47,8 +47,8 @@ def test_the_tree_and_the_tags_of_the_file_decide(tmp_path):
         assert candidate["tags"] == "PRP VBD RB VB PRP PRP ."
         assert (candidate["words"], candidate["marks"]) == (5, (2,))
         assert found[name].counts[REJECTED + why_not] == 1
-    slots = {slot["slot"]: candidate["text"][slot["start"] : slot["end"]] for slot in candidate["slots"]}
-    assert slots == {"verb": "give", "recipient": "her"}
+    slots = [tuple(slot.values()) for slot in candidate["slots"]]
+    assert slots == [("verb", 12, 16, "give", "VB"), ("recipient", 17, 20, "she", "PRP")]
     assert [candidate["text"][start:end] for start, end in candidate["matched"]] == ["give", "her"]
 
 
@@ -56,9 +56,7 @@ def test_the_tree_and_the_tags_of_the_file_decide(tmp_path):
 FAULTS = [
     ("\t4:aux\t_", "\t4:aux", "10 columns"),
     ("4\tgive", "9\tgive", "numbered from 1"),
-    ("4\tgive", "_\tgive", "numbered from 1"),
     ("2-3\t", "2-1\t", "'2-1'"),
-    ("2-3\t", f"2-{'9' * 5000}\t", "digits"),
     ("\t0\troot", "\t8\troot", "head"),
     ("\t0\troot", f"\t{'9' * 20}\troot", "too large"),
     ("\t0\troot", "\t7\troot", "cycle"),
@@ -93,7 +91,6 @@ def sentence_of(text, forms, *contractions):
         ),
         (sentence_of("Aux  armes!", ["à", "les", "armes", "!"], (1, 2, "Aux")), "A ux armes !"),
         (sentence_of("dámelo", ["da", "me", "lo"], (1, 3, "dámelo")), "d á melo"),
-        (sentence_of("I can't.", ["I", "ca", "n't", "."], (2, 3, "can't")), "I ca n't ."),
         (sentence_of("10\u00a0000 (or so)", ["10\u00a0000", "(", "or", "so", ")"]), "10 000 ( or so )"),
         (sentence_of("Two dogs sleep.", ["Two", "dogs", "sleep", "."]), "Two dogs sleep ."),  # without SpaceAfter
         (sentence_of("Two dogs sleep!", ["Two", "dogs", "sleep", "."]), None),

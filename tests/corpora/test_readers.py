@@ -50,13 +50,11 @@ TWO_TEXTS = parquet_of(pa.table([["one"], ["two"]], names=["text", "text"]))
         (b"[1, 2]\n", "no JSON object but a list"),
         (b'{"url": "x", "words": 3}\n', "no text under the key 'text'; its keys are url, words"),
         (b'{"text": "", "url": "x"}\n', "no text under the key 'text'"),
-        (b'{"text": 5, "url": "x"}\n', "no text under the key 'text'"),
         (b'{"text": "caf\xe9 the", "url": "x"}\n', "invalid UTF-8 at byte 13"),
         (b'{"text": "' + b"long " * 2000 + b'"}\n', "a line of 10,013 bytes, more than mining.longest_line"),
         (b'{"text": "a", "x": ' + b"[" * 400 + b"[" * 400 + b"\n", "no JSON"),
         (b'{"text": "\\ud800", "url": "x"}\n', "surrogates not allowed"),
         ('{"text": "a"}'.encode("utf-16-be") + b"\n", "no UTF-8 but, as its zero bytes show, UTF-16"),
-        (b'{"text": "a", "url": "x"} {"text": "b", "url": "x"}\n', "no JSON"),
     ],
 )
 def test_a_broken_line_is_named_and_the_rest_is_read(read, line, fault):

@@ -1,6 +1,9 @@
-"""What the pages say is so: commands, options, stages, parameters, files and links that they name exist."""
+"""What the pages say is so: commands, options, stages, parameters, files, links and names of Python exist."""
 
+import ast
 import re
+from functools import cache
+from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
@@ -110,6 +113,46 @@ def test_files_of_the_project_that_are_named_exist(page):
         for path in re.findall(rf"(?<![\w/<]){FOLDERS}/[\w./-]*(?![\w<*{{])", text):
             mine = re.match(r"constructions/benefactive|docs/?$|prompts/\S+/shots$", path)  # the last is a row of rates
             assert mine or "<" in text or "https://" in text or "*" in text or (ROOT / path).exists(), (path, text)
+
+
+SOURCE = ROOT / "src"
+MODULES = sorted(SOURCE.rglob("*.py"))
+NAME = re.compile(r"(?<!`)`([A-Za-z_]\w*(?:\.\w+)*)`(?!`)")  # what is code and no name has two backticks
+
+
+@cache
+def identifiers_of(path: Path) -> set[str]:
+    """Return every name that the code of a module defines or uses, and its texts, such as those of ``__all__``."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    return {getattr(node, field, None) for node in nodes for field in ("name", "id", "arg", "attr", "value")}
+
+
+def is_there(name: str) -> bool:
+    """Return whether the module that a name begins with has the rest of it."""
+    path, parts = SOURCE, name.split(".")
+    while parts and (path / parts[0]).is_dir():
+        path /= parts.pop(0)
+    if parts and (path / f"{parts[0]}.py").is_file():
+        return {*parts[1:]} <= identifiers_of(path / f"{parts[0]}.py")
+    return {*parts} <= identifiers_of(path / "__init__.py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_names_of_python_in_docstrings_exist(path):
+    texts = [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Expr)]
+    docstrings = [text.value for text in texts if isinstance(text, ast.Constant) and isinstance(text.value, str)]
+    known = {"cxprobe", *identifiers_of(path), *(beside.stem for beside in path.parent.glob("*.py"))}
+    for name in [name for text in docstrings for name in NAME.findall(text)]:
+        first, *rest = name.split(".")
+        assert first in known, name
+        # What the first of them has may be defined in another module.
+        assert is_there(name) if first == "cxprobe" else {*rest} <= set().union(*map(identifiers_of, MODULES)), name
+
+
+@every_present_page
+def test_names_of_python_on_pages_exist(page):
+    for name in [line for line in code(page) if re.fullmatch(r"cxprobe(\.\w+){2,}", line)]:
+        assert is_there(name), name
 
 
 @every_present_page

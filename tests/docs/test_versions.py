@@ -1,4 +1,4 @@
-"""The same versions and commands everywhere: pre-commit, continuous integration, containers, the citation."""
+"""The same versions and commands everywhere: pre-commit, continuous integration, containers."""
 
 import json
 import re
@@ -33,13 +33,3 @@ def test_python_is_new_enough_in_containers_and_continuous_integration():
     assert set(tested) <= classified
     assert f"FROM python:{least}-" in (ROOT / "Dockerfile").read_text()
     assert f":{least}-" in json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())["image"]
-
-
-def test_the_citation_has_what_the_format_asks_for_and_the_version_of_the_package():
-    citation = yaml("CITATION.cff")
-    assert {"cff-version", "message", "title", "authors"} <= set(citation)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
-    assert [author["name"] for author in citation["authors"]] == [author["name"] for author in project["authors"]]
-    assert citation["keywords"] == project["keywords"]
-    assert re.search(rf"^## {re.escape(project['version'])}$", (ROOT / "CHANGELOG.md").read_text(), re.M)

@@ -15,7 +15,6 @@ from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.models.asking import open_llm, replies_to
 from cxprobe.models.params import Llm
-from cxprobe.run.progress import Progress
 
 pytestmark = pytest.mark.pipeline
 
@@ -97,13 +96,6 @@ def ask(questions, model, folder):
     assert table.loc[table["failed"], "reply"].eq("").all()
     table = table.set_index("id")
     return table["reply"].to_dict(), table.loc[table["failed"], "error"].to_dict()
-
-
-def test_every_question_of_a_table_has_its_reply_in_order_and_is_counted(tmp_path, monkeypatch):
-    told = []
-    monkeypatch.setattr(Progress, "update", lambda _, finished: told.append(finished))
-    assert ask(QUESTIONS, llm(), tmp_path) == (dict.fromkeys(QUESTIONS, "Answer: 1"), {})
-    assert told == [1] * len(QUESTIONS)
 
 
 def test_a_model_with_other_arguments_does_not_get_the_answers_of_the_first(tmp_path):

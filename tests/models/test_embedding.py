@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from scored import measured
 
 from cxprobe.files.tables import read_features
-from cxprobe.models.embedding import (
-    embed_texts,
-    load_encoder,
-    mean_of_each_layer,
-    mean_over_tokens,
-    pool_texts,
-)
+from cxprobe.models.embedding import embed_texts, load_encoder, mean_of_each_layer, mean_over_tokens, pool_texts
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.store import token_budget_batches
 from cxprobe.models.texts import encode_inputs
@@ -82,13 +76,6 @@ def tokens(encoder):
     return encode_inputs(encoder, TEXTS)
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Where data/.scratch is made."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_a_sentence_alone_equals_the_sentence_in_any_batch_and_two_passes_are_identical(encoder, tokens):
     together = mean_of_each_layer(encoder, tokens)
     alone = np.concatenate([mean_of_each_layer(encoder, [one]) for one in tokens], axis=1)
@@ -97,7 +84,8 @@ def test_a_sentence_alone_equals_the_sentence_in_any_batch_and_two_passes_are_id
     np.testing.assert_array_equal(together, mean_of_each_layer(encoder, tokens))
 
 
-def test_vectors_are_those_of_the_model_in_the_order_of_the_texts(spec, encoder, tokens):
+def test_vectors_are_those_of_the_model_in_the_order_of_the_texts(spec, encoder, tokens, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where data/.scratch is made
     model = measured("tiny", spec, load_encoder)
     counts = embed_texts(model, {"a": TEXTS[:20], "b": TEXTS[20:]}, token_budget=64, folder=Path("out"))
     found = [read_features(Path("out") / name) for name in "ab"]

@@ -17,15 +17,12 @@ from transformers import AutoModelForCausalLM
 
 import cxprobe
 from cxprobe.errors import ModelError
-from cxprobe.files.writing import DiskFullError
 from cxprobe.models.asking import replies_to
 from cxprobe.models.checkpoints import PACKAGED
 from cxprobe.models.embedding import load_encoder
 from cxprobe.models.pairs import load_language_model
 from cxprobe.models.params import Llm
 from cxprobe.models.store import answers_folder
-
-pytest_plugins = ["small_disks"]
 
 TEXTS = ["the old cat runs.", "we say that the fox eats, too."]
 SPECIAL = {"bos": "<|im_start|>", "eos": "<|im_end|>", "pad": "<|endoftext|>"}
@@ -152,14 +149,6 @@ def test_what_cannot_be_dequantised_is_refused_with_a_way_out(tmp_path, monkeypa
     assert "there is no file" in refusal(load_language_model, tmp_path / "absent.gguf")
     monkeypatch.setattr("cxprobe.models.loading.find_spec", lambda name: None)
     assert "pip install 'cxprobe[gguf]'" in refusal(load_language_model, path)
-
-
-def test_a_disk_that_is_full_is_said_and_what_did_not_end_leaves_nothing_that_is_loaded(tmp_path, cache, file_limit):
-    path, _ = write_gguf(tmp_path)
-    file_limit(5000)
-    with pytest.raises(DiskFullError, match=rf"^{cache}/tiny.*: the disk is full \(.*File too large.*\); free some"):
-        load_language_model("tiny", spec(path))
-    assert not [folder for folder in cache.iterdir() if folder.is_dir()]
 
 
 def test_a_short_name_is_loaded_with_what_its_documents_began_with(tmp_path, monkeypatch):

@@ -48,14 +48,6 @@ KINDS = pytest.mark.parametrize("kind", ["bert", "gpt2", "mamba"])
 
 
 @KINDS
-def test_one_whole_run_has_the_very_numbers_of_a_run_without_a_store(lms, tmp_path, kind):
-    model = lms(kind)
-    expected = score_texts(model, [TEXTS], HOW)
-    assert_alike(score(model, tmp_path)[0], expected, atol=0)
-    assert_alike(score(model, tmp_path)[0], expected, atol=0)  # from the store
-
-
-@KINDS
 def test_padding_of_the_tokenizer_and_train_mode_change_nothing(lms, kind):
     model = lms(kind)
     expected = score_texts(model, [TEXTS], HOW)
@@ -83,6 +75,7 @@ def test_a_number_that_is_not_finite_names_the_text(tmp_path, kind):
 def test_a_killed_run_goes_on_where_it_stopped(lms, tmp_path, kind, calls):
     model = lms(kind)
     whole, all_of_it = score(model, tmp_path / "whole")
+    assert_alike(whole, score_texts(model, [TEXTS], HOW), atol=0)  # without a store
     dying = kill_after(model, calls)
     seen = count_rows(model)
     with pytest.raises(Killed), AnswerStore(tmp_path / "killed") as store:

@@ -2,21 +2,19 @@
 
 import pytest
 import torch
-from tiny_lms import CAUSAL, MASKED, save_lm
+from tiny_lms import CAUSAL, MASKED
 
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.intervening import Edits, answers_after, block_output, blocks_of, tokens_of_sentence
-from cxprobe.models.pairs import load_language_model
-from cxprobe.models.params import ModelSpec
+
+pytest_plugins = ["loaded_lms"]
 
 ANSWERS = ("runs", "sings")
 
 
-@pytest.fixture(scope="module", params=[*CAUSAL, *MASKED])
-def lm(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp(request.param) / "model"
-    save_lm(folder, request.param)
-    return load_language_model("tiny", ModelSpec(name=str(folder), revision=None, sha256=None, dtype="float32"))
+@pytest.fixture(params=[*CAUSAL, *MASKED])
+def lm(request, lms):
+    return lms(request.param)
 
 
 def prompt(lm, before: str, end: str, answers=ANSWERS):

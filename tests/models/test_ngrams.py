@@ -5,13 +5,10 @@ from collections import Counter, defaultdict
 from itertools import product
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from wordfreq import word_frequency
 
-from conftest import ROOT
 from cxprobe.errors import DataError, ModelError
-from cxprobe.files.writing import digest
 from cxprobe.models.ngrams import (
     DISCOUNTS,
     START,
@@ -27,7 +24,7 @@ from cxprobe.models.params import NgramModel
 from cxprobe.models.texts import Pair, TokenScores, read_pair_answers, write_token_scores
 from cxprobe.run.record import ModelFacts, read_model_facts
 from pretraining.ngrams import count_ngrams
-from pretraining.settings import Ngrams, load_pretraining_params
+from pretraining.settings import Ngrams
 
 TEXTS = [
     "The cat sat on the mat. The dog sat on the cat.",
@@ -90,27 +87,10 @@ def test_discounts_are_those_of_ney():
     assert json.loads(table.schema.metadata[DISCOUNTS])[1] == pytest.approx(once / (once + 2 * twice))
 
 
-def test_the_carried_model_is_small_and_knows_what_stands_beside_what():
-    path = ROOT / "models" / "mini-ngrams" / "ngrams.parquet"
-    assert path.stat().st_size < 4_000_000
-    assert digest(path) in (path.parent / "README.md").read_text()
-    model = KneserNey.of(pa.parquet.read_table(path))
-    right, wrong = (model.log_probabilities(words)[-1] for words in (["one", "of", "the"], ["one", "of", "is"]))
-    assert right > wrong + 2
-    words = [word for word in model.words if word != START][::50]
-    assert np.exp([model.log_probabilities(["of", "the", word])[-1] for word in words]).sum() < 0.5
-    assert load_pretraining_params(ROOT / "models" / "params.yaml").ngrams.triple == 3
-
-
 PAIRS = [
     Pair("a", "a", "Ann can't help Bob.", " She helped Bob.", " She helped Ann.", {}, {}),
     Pair("b", "b", "", "The cats sing.", "The cats sings.", {}, {}),
 ]
-TOYS = ["The cats sing. The dogs can't sing!", "The cats run, the dogs sing."]
-
-
-def toy_model() -> KneserNey:
-    return KneserNey.of(count_ngrams(TOYS, Ngrams(word=1, pair=1, triple=1)))
 
 
 def test_a_word_has_the_frequency_that_wordfreq_gives_it_wherever_it_stands():
@@ -130,7 +110,8 @@ def test_a_text_without_a_word_is_refused():
 
 
 def test_ngrams_score_words_and_punctuation_sentence_by_sentence():
-    model = toy_model()
+    toys = ["The cats sing. The dogs can't sing!", "The cats run, the dogs sing."]
+    model = KneserNey.of(count_ngrams(toys, ALL))
     [both] = ngram_scores(["The cats sing. THE dogs can't"], model)
     words = [both.text[start:stop] for start, stop in both.spans]
     assert words == ["The", "cats", "sing", ".", "THE", "dogs", "can", "'t"]
@@ -157,15 +138,12 @@ def alone(text: str, scheme: str = "causal", first: float = -1.0) -> TokenScores
     return TokenScores(text, scheme, places.astype(np.int32), spans, log_probs)
 
 
-def test_pairs_without_a_context_are_none_for_a_model_that_is_baseline_by_not_seeing_it():
-    [left] = without_contexts(PAIRS)
-    assert (left.context, left.good, left.bad) == ("", "She helped Bob.", "She helped Ann.")
-
-
 @pytest.mark.parametrize("schemes", [["causal"], ["pll", "pll_word_l2r"]])
 @pytest.mark.parametrize("first", [-1.0, np.nan])
 def test_continuations_have_the_same_scores_behind_any_context_and_the_model_is_a_baseline(tmp_path, schemes, first):
-    scores = [alone(text, scheme, first) for scheme in schemes for text in ("She helped Bob.", "She helped Ann.")]
+    [left] = without_contexts(PAIRS)
+    assert (left.context, left.good, left.bad) == ("", "She helped Bob.", "She helped Ann.")
+    scores = [alone(text, scheme, first) for scheme in schemes for text in (left.good, left.bad)]
     write_token_scores(scores, ModelFacts("models/clm", "causal", 10, "sha256 a"), tmp_path)
     other = Pair("c", "c", "The cook sang.", PAIRS[0].good, PAIRS[0].bad, {}, {})
     prepend_contexts([*PAIRS, other], tmp_path)

@@ -20,12 +20,11 @@ def evaluate_reasoning(reply, gold, *, chain_of_thought, options=None):
     return evaluate_reply(reply, gold, options or dict.fromkeys("ABC", ""), chain_of_thought=chain_of_thought)
 
 
-def digit(reply, *, chain_of_thought=False):
-    return evaluate_inference(reply, "entailment", chain_of_thought=chain_of_thought)[0]
+def digit(reply):
+    return evaluate_inference(reply, "entailment", chain_of_thought=True)[0]
 
 
 def test_no_reply_is_a_failure():
-    assert evaluate_inference(None, "neutral", chain_of_thought=False) == ("", "failed")
     assert evaluate_reasoning(None, "A", chain_of_thought=True) == ("", "failed")
 
 
@@ -38,9 +37,9 @@ def test_right_and_wrong_are_told_by_the_gold_label(gold, answered, chain_of_tho
 # Reasoning of any kind before it cannot change an answer on the last line.
 @given(st.text(), st.integers(0, 2))
 def test_whatever_comes_before_the_last_answer_does_not_count(reasoning, answered):
-    assert digit(f"{reasoning}\nAnswer: {answered}", chain_of_thought=True) in (str(answered), "") or "<" in reasoning
+    assert digit(f"{reasoning}\nAnswer: {answered}") in (str(answered), "") or "<" in reasoning
     clean = reasoning.replace("<", "")
-    assert digit(f"{clean}\n\nAnswer: {answered}", chain_of_thought=True) == str(answered)
+    assert digit(f"{clean}\n\nAnswer: {answered}") == str(answered)
 
 
 @given(st.text(), st.booleans())
@@ -85,27 +84,25 @@ def test_replies_are_read_as_by_a_person_and_no_answer_is_taken_for_another():
     tables = [list(replies_and_readings(name)) for name in ("replies_short.tsv", "replies.tsv", "replies_held_out.tsv")]
     every = [(row["reply"], row["reads"], read) for table in tables for row, read in table]
     differing = [one for one in every if one[1] != one[2]]
-    assert len(differing) <= 0.2 * len(every), (
-        differing
-    )  # what no prompt asks for, such as "B is correct" or "Antwort: 2"
+    # What no prompt asks for, such as "B is correct" or "Antwort: 2".
+    assert len(differing) <= 0.2 * len(every), differing
     assert not [one for one in differing if one[2] != "unparsed"]
 
 
 def test_statements_at_the_end_of_a_chain_of_thought_and_beside_markers_are_read_exactly():
-    assert [
-        (row["reply"], read) for row, read in replies_and_readings("replies_exact.tsv") if read != row["reads"]
-    ] == []
+    for row, read in replies_and_readings("replies_exact.tsv"):
+        assert read == row["reads"], row["reply"]
 
 
 @pytest.mark.parametrize("place", range(100, 140))
 def test_a_word_that_a_long_sentence_is_cut_in_makes_no_condition(place):
     reply = f"Since the {'x' * place}is one, the relation is 2."
-    assert digit(reply, chain_of_thought=True) == "2"
+    assert digit(reply) == "2"
 
 
 @pytest.mark.parametrize("part", ["It is so. ", "1 ", "\n", "-", "<think>a</think>", "<answer>", "A the "])
 def test_a_long_reply_is_read_in_a_time_that_grows_with_its_length_alone(part):
     reply = part * (10_000_000 // len(part)) + "\n\nAnswer: 1"
     began = time.process_time()
-    assert digit(reply, chain_of_thought=True) == "1"
+    assert digit(reply) == "1"
     assert time.process_time() - began < 1

@@ -93,16 +93,6 @@ def pmi(context: str, end: str, texts: dict[str, TokenScores], start: int) -> fl
     return given_context(context, end, texts, start) - given_context("", end.lstrip(), texts, 0)
 
 
-def test_a_token_across_the_end_of_a_context_is_compared_with_all_that_stands_for_it_in_the_other_text():
-    texts = [
-        scored("in New York", [(0, 2), (2, 6), (6, 11)], [-1.0, -2.0, -4.0]),
-        scored("in New Yore", [(0, 2), (2, 6), (6, 10), (10, 11)], [-1.0, -2.0, -3.0, -0.5]),
-    ]
-    pairs = pd.DataFrame([("a", "in New Yor", "k", "e")], columns=["id", "context", "good", "bad"])
-    [found] = score_pairs(pairs, token_table([*texts, scored("k", [(0, 1)], [-1.0])]), ["given_context"]).itertuples()
-    assert (found.good, found.bad) == (-4.0, -3.5)
-
-
 CONTEXTS = ["", "", "the old", "é\u2003ab", "a" * 40]
 ORACLES = {"sum": total, "per_token": per_token, "per_character": per_character}
 ENDS = [" ab", "  bé b", " a-b", "x" * 40]

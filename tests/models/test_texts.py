@@ -15,14 +15,7 @@ from transformers import PreTrainedTokenizerFast
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.models.texts import (
-    TokenScores,
-    encode,
-    ends_of_words,
-    read_pair_answers,
-    token_table,
-    write_token_scores,
-)
+from cxprobe.models.texts import TokenScores, encode, ends_of_words, read_pair_answers, token_table, write_token_scores
 from cxprobe.run.record import ModelFacts, read_model_facts
 
 TEXT = "the old cats, too"

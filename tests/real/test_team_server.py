@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from servers import free_ports, is_healthy, running
+from servers import free_port, is_healthy, running
 from team_servers import CREDENTIALS, OWNER, running_postgres, running_store
 from written_pages import fences
 
@@ -27,7 +27,7 @@ def bash(commands, folder, environment):
 def test_the_commands_of_the_page_run_write_each_run_once_and_give_no_key_to_a_client(project, tmp_path):
     pytest.importorskip("psycopg", reason="needs cxprobe's extra develop")
     _, client, database, server = fences(ROOT / "docs" / "howto" / "mlflow.md", "bash")
-    folder, log, (port,) = tmp_path / "server", tmp_path / "mlflow.log", free_ports(1)
+    folder, log, port = tmp_path / "server", tmp_path / "mlflow.log", free_port()
     (folder / ".aws").mkdir(parents=True)
     (folder / ".aws" / "credentials").write_text(CREDENTIALS)
     with running_postgres() as administrator, running_store() as store:

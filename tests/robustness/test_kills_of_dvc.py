@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import time
@@ -14,9 +13,9 @@ import psutil
 import pytest
 from mlflow import MlflowClient
 from servers import wait_until
-from toy_stages import write_toy_project
+from toy_stages import write_toy_dvc_project
 
-from conftest import ROOT, commit, init_dvc, project_environment, run
+from conftest import ROOT, project_environment, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
@@ -39,26 +38,8 @@ REFUSED = ("another process works on tiny-1", "is busy, it is being blocked by",
 def finished(tmp_path_factory) -> Path:
     """A project of the toy stages in which `dvc repro` has run. Never change it."""
     folder = tmp_path_factory.mktemp("dvc") / "project"
-    folder.mkdir()
-    for name in ("support/toy_stages.py", "support/toy_stage.py"):
-        shutil.copy(ROOT / "tests" / name, folder)
-    shutil.copy(ROOT / "tests/support/toy_dvc.yaml", folder / "dvc.yaml")
-    write_toy_project(folder)
-    (folder / ".gitignore").write_text("mlruns\n__pycache__\n/data\n/results\n")
-    shutil.copy(ROOT / ".dvcignore", folder)
-    init_dvc(folder)
-    commit(folder)
+    write_toy_dvc_project(folder)
     run(folder, "dvc", "repro", PYTHONPATH=PATHS)
-    return folder
-
-
-@pytest.fixture
-def project(finished, tmp_path) -> Path:
-    """A copy in which nothing has run."""
-    folder = tmp_path / "project"
-    left_out = ("data", "results", "mlruns", "cache", "tmp", "dvc.lock")
-    shutil.copytree(finished, folder, ignore=shutil.ignore_patterns(*left_out))
-    (folder / ".dvc" / "tmp").mkdir()
     return folder
 
 
@@ -112,12 +93,12 @@ def wait_for_stages(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_a_killed_repro_is_made_whole_by_the_next(project, finished, tmp_path, end):
+def test_a_killed_repro_is_made_whole_by_the_next(finished, tmp_path, end):
     signum, also_stage = ENDS[end]
     generator = random.Random(f"{SEED}-{end}")
     for number in range(NUMBER):
         folder = tmp_path / f"{number}"
-        shutil.copytree(project, folder)
+        write_toy_dvc_project(folder)
         dvc = start(folder, tmp_path / f"{number}.log")
         time.sleep(generator.uniform(1, 25))
         (os.killpg if also_stage else os.kill)(dvc.pid, signum)

@@ -4,35 +4,9 @@ import os
 
 import pytest
 from mlflow import MlflowClient
-from toy_stages import TOY, write_toy_project
+from toy_stages import write_toy_dvc_project
 
-from conftest import ROOT, commit, init_dvc, run
-
-DVC_YAML = f"""\
-stages:
-  evaluate_pairs:
-    cmd: TOY_STAGE=evaluate_pairs python {TOY}
-    params: [pairs.evaluate]
-    deps: [input.txt]
-    outs:
-      - data/evaluate_pairs
-      - results/evaluate_pairs/runs
-    metrics:
-      - results/metrics/pairs: {{cache: false}}
-"""
-
-
-@pytest.fixture
-def project(tmp_path):
-    """A project under git and DVC with one stage that evaluates."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    write_toy_project(folder)
-    (folder / "dvc.yaml").write_text(DVC_YAML)
-    (folder / ".gitignore").write_text("mlruns\n")
-    init_dvc(folder)
-    commit(folder)
-    return folder
+from conftest import ROOT, run
 
 
 def dvc(project, *arguments) -> None:
@@ -41,21 +15,18 @@ def dvc(project, *arguments) -> None:
     run(project, "dvc", *arguments, PYTHONPATH=modules, **persons)
 
 
-def names_and_settings(project) -> set[tuple[str, str]]:
-    """Return the name and the setting of every judged run, all of which have their artifacts."""
-    client = MlflowClient(f"sqlite:///{project / 'mlruns' / 'mlflow.db'}")
-    runs = client.search_runs([client.get_experiment_by_name("pairs").experiment_id])
-    runs = [run for run in runs if "model" in run.data.params]  # the others are trials
-    assert all(client.list_artifacts(run.info.run_id) for run in runs)
-    return {(run.info.run_name, run.data.params["pairs.evaluate.score"]) for run in runs}
-
-
 @pytest.mark.pipeline
-def test_an_experiment_in_a_temporary_workspace_ends_in_runs_of_the_project(project):
+def test_an_experiment_in_a_temporary_workspace_ends_in_runs_of_the_project(tmp_path):
+    project = tmp_path / "project"
+    write_toy_dvc_project(project)
     dvc(project, "repro", "--quiet")
     dvc(project, "exp", "run", "--quiet", "--temp", "--name", "weak", "-S", "pairs.evaluate.score=sum")
+    client = MlflowClient(f"sqlite:///{project / 'mlruns' / 'mlflow.db'}")
+    runs = client.search_runs([client.get_experiment_by_name("pairs").experiment_id])
+    judged = [run for run in runs if "model" in run.data.params]  # the others are trials
+    assert all(client.list_artifacts(run.info.run_id) for run in judged)
     names = ("mlm", "toy · mlm", "shorter (baseline)")
-    assert names_and_settings(project) == {
+    assert {(run.info.run_name, run.data.params["pairs.evaluate.score"]) for run in judged} == {
         *((name, "per_token") for name in names),
         *((f"{name} · score=sum · weak", "sum") for name in names),
     }

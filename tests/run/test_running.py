@@ -1,21 +1,21 @@
-import errno
+import json
 import logging
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import traceback
 from pathlib import Path
 
-import psutil
 import pytest
 from mlflow import MlflowClient
 from servers import wait_until
 from toy_stages import evaluate_pairs, measure_pairs, report
 
-from cxprobe.files.writing import this_machine, write_json
+from cxprobe.files.writing import write_json
 from cxprobe.run.results import read_runs
-from cxprobe.run.running import run_stage
+from cxprobe.run.running import run_stage, scheduled
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.run.tracking import sync, tracking_uri
 from cxprobe.tasks.pairs.params import PairsStage
@@ -24,8 +24,6 @@ from cxprobe.tasks.registry import all_experiments
 pytestmark = pytest.mark.pipeline
 
 pytest_plugins = ["small_disks", "toy_stages"]
-
-FORK = multiprocessing.get_context("fork")
 
 
 def runs(experiment: str = "pairs") -> list:
@@ -108,20 +106,6 @@ def test_models_that_could_not_be_judged_are_named_at_the_end_and_the_others_are
     assert {run.data.params["model"] for run in runs() if "model" in run.data.params} == {"mlm", "shorter"}
 
 
-def test_a_signal_ends_the_work_with_its_exit_code(workspace):
-    def measure_pairs(stage: Stage) -> Outcome:
-        os.kill(os.getpid(), signal.SIGTERM)
-        signal.pause()
-        pytest.fail("the signal must end the work")
-
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        assert ended(measure_pairs) == 128 + signal.SIGTERM
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert not (workspace / "results").exists()
-
-
 def test_keys_of_the_environment_are_in_nothing_that_a_stage_prints(workspace, monkeypatch, capsys):
     handler = logging.StreamHandler()  # as of a library that was imported before the stage began
     monkeypatch.setenv("SOME_API_KEY", "sk-a-key-that-is-secret")
@@ -151,19 +135,15 @@ def test_helper_processes_work_and_leave_no_trace(workspace, monkeypatch):
 
 
 def test_a_full_disk_is_a_fault_that_names_the_file_and_leaves_no_results(workspace, file_limit, capsys):
-    def fill(stage: Stage) -> None:
+    def measure_pairs(stage: Stage) -> Outcome:
         file_limit(20_000)
         write_json({"text": "x" * 30_000}, stage.data / "scores.json")
+        return Outcome()
 
-    def fail(stage: Stage) -> None:  # as a library does
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    for work, message in ((fill, "data/measure_pairs/mlm/scores.json: the disk is full"), (fail, "the disk is full (")):
-        work.__name__ = "measure_pairs"
-        assert ended(work) == 2
-        printed = capsys.readouterr().err
-        assert message in printed
-        assert "Traceback" not in printed
+    assert ended(measure_pairs) == 2
+    printed = capsys.readouterr().err
+    assert "data/measure_pairs/mlm/scores.json: the disk is full" in printed
+    assert "Traceback" not in printed
     assert not list((workspace / "results").rglob("*"))
 
 
@@ -178,28 +158,49 @@ def hold() -> None:
     run_stage(measure_pairs, PairsStage, "models")
 
 
-def test_a_second_process_is_told_that_another_works_on_the_item_until_that_is_killed(workspace, monkeypatch, capsys):
-    holder, files = FORK.Process(target=hold), [Path("held"), Path("child")]
+def test_a_second_process_is_told_that_another_works_on_the_item_until_that_is_killed(workspace, capsys):
+    holder, files = multiprocessing.get_context("fork").Process(target=hold), [Path("held"), Path("child")]
     holder.start()
     wait_until(lambda: all(file.is_file() and file.read_text() for file in files), as_long_as=holder.is_alive)
     assert ended(measure_pairs) == 2
     lock = "data/.scratch/locks/measure_pairs/mlm.lock"
     assert f"another process works on mlm: it has locked {lock}; wait until" in capsys.readouterr().err
-    monkeypatch.setattr(sys, "argv", ["stage.py", "clm"])
-    run_stage(measure_pairs, PairsStage, "models")  # another item
     holder.kill()
     holder.join()
-    child = int(Path("child").read_text())
-    assert psutil.pid_exists(child)
-    monkeypatch.setattr(sys, "argv", ["stage.py", "mlm"])
     run_stage(measure_pairs, PairsStage, "models")
-    os.kill(child, signal.SIGKILL)
+    os.kill(int(Path("child").read_text()), signal.SIGKILL)  # it lives on
 
 
-@pytest.mark.parametrize("folder", ["data/measure_pairs", "data/.scratch/answers/tiny", "results/measure_pairs"])
-def test_half_files_of_processes_that_were_killed_are_removed_when_a_stage_begins(workspace, folder):
-    path = Path(folder, f"numbers.csv.{this_machine()}-{2**22 + 1}.partial")  # no process has this number
-    path.parent.mkdir(parents=True)
-    path.write_text("half")
-    run_stage(measure_pairs, PairsStage, "models")
-    assert not path.exists()
+DVC_YAML = """
+stages:
+  make: {cmd: "true", outs: [{made: {cache: false}}], params: [seed]}
+  measure: {matrix: {model: [a, b]}, cmd: "true", deps: [made], outs: ["measured-${item.model}"]}
+  other: {cmd: "true", outs: [others], params: [other]}
+  look: {cmd: "true", always_changed: true}
+"""
+
+
+def test_the_first_stage_finds_what_is_to_run_and_the_others_count_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dvc.yaml").write_text(DVC_YAML)
+    (tmp_path / "params.yaml").write_text("seed: 1\nother: 1\n")
+    for made in ("made", "others", "measured-a", "measured-b"):
+        (tmp_path / made).write_text(made)
+    for command in (["dvc", "init", "-q", "--no-scm"], ["dvc", "commit", "-q", "-f"]):
+        subprocess.run(command, check=True)
+    (tmp_path / "params.yaml").write_text("seed: 2\nother: 1\n")
+    for stage in ("make", "measure@a", "measure@b"):
+        with scheduled(stage):
+            pass
+    told = [line.partition(" of the")[0] for line in capsys.readouterr().out.splitlines()]
+    assert told == ["stage 1 of 3", "stage 2 of 3", "stage 3 of 3"]
+    kept = tmp_path / "data/.scratch/schedule/stages"
+    for number, stage in enumerate(("make", "measure@a", "measure@b")):
+        own = json.loads((kept / f"{stage}.json").read_text())
+        assert own["seconds"] < 60
+        (kept / f"{stage}.json").write_text(json.dumps(own | {"seconds": 120 * number}))
+    for stage in ("make", "measure@b"):
+        with scheduled(stage):
+            pass
+    minutes = [line.partition("up to date, ")[2].partition(" left")[0] for line in capsys.readouterr().out.splitlines()]
+    assert minutes == ["6 min", "6 min"]

@@ -6,20 +6,11 @@ from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
-from mlflow.exceptions import MlflowException
 
-from conftest import ROOT
 from cxprobe.files.writing import read_json, this_machine, this_process, write_json
 from cxprobe.run import tracking
 from cxprobe.run.record import Dataset, ModelFacts, Run, RunContext, Trial, keep_context
-from cxprobe.run.tracking import (
-    PROCESS_TAG,
-    TrackingError,
-    changed_settings,
-    experiment_id,
-    sync,
-    tracking_uri,
-)
+from cxprobe.run.tracking import PROCESS_TAG, TrackingError, experiment_id, sync, tracking_uri
 from cxprobe.tasks.registry import all_experiments
 
 pytestmark = pytest.mark.pipeline
@@ -104,17 +95,12 @@ def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folde
     assert sorted((point.step, point.value) for point in history) == [(0, 0.5), (5, 0.9)]
     (used,) = found.inputs.dataset_inputs
     assert (used.dataset.name, used.dataset.digest) == ("toy.parquet", JUDGED.dataset.digest)
-    assert used.dataset.source == '{"uri": "data/make_pairs/toy.parquet"}'
-    assert used.dataset.profile == '{"num_rows": 40}'
-    assert {tag.key: tag.value for tag in used.tags} == {"mlflow.data.context": "evaluation"}
     tags = {
         "mlflow.source.git.commit": "c0ffee",
         "git.dirty": "false",
         "dvc.stage": "evaluate_pairs",
         "weights": "sha256 abc",
-        "model.name": "models/tiny",
         "model.parameters": "1234",
-        "model.precision": "unknown",
         "model.about": "a tiny model",
         "role": "model",
         "mlflow.note.content": "It knows the form of toy.",
@@ -141,12 +127,6 @@ def test_a_run_is_written_once_and_again_with_another_setting_by_which_it_is_the
     ]
 
 
-def test_of_many_changed_settings_three_are_named_in_short():
-    first = {f"pairs.make.{letter}": "0" for letter in "abcde"}
-    changed = changed_settings(dict.fromkeys(first, "1" * 40), first)
-    assert changed == f"a={'1' * 20}, b={'1' * 20}, c={'1' * 20}, 2 more"
-
-
 def test_records_of_another_machine_are_written_without_their_context(project_folder):
     assert sync([JUDGED], EXPERIMENTS) == 1
     (found,) = runs("pairs")
@@ -164,17 +144,6 @@ def test_runs_of_one_data_set_are_written_to_a_shared_store_at_the_same_time(pro
     ]
     assert sync(of_data_sets, EXPERIMENTS) == len(of_data_sets)
     assert len(runs("pairs")) == len(of_data_sets)
-
-
-def test_a_run_that_was_only_half_written_is_written_again(project_folder, monkeypatch, capsys):
-    with monkeypatch.context() as broken:
-        broken.setattr(MlflowClient, "log_artifact", lambda *_: (_ for _ in ()).throw(MlflowException("full disk")))
-        add_runs([JUDGED])
-    assert "full disk" in capsys.readouterr().err
-    assert [one.info.status for one in runs("pairs")] == ["RUNNING"]
-    monkeypatch.setattr("cxprobe.run.tracking.has_ended", lambda process: True)
-    assert sync([JUDGED], EXPERIMENTS) == 1
-    assert sorted(one.info.status for one in runs("pairs")) == ["FINISHED", "KILLED"]
 
 
 def test_nothing_is_sent_to_anyone(workspace):
@@ -217,12 +186,11 @@ def test_a_deleted_store_is_written_again_as_it_was(project_folder, monkeypatch)
     assert sync([JUDGED, SEARCHED], EXPERIMENTS) == 2
     after = runs("pairs") + runs("recognition")
     for old, new in zip(before, after, strict=True):
-        assert new.info.run_name == old.info.run_name
-        assert (new.info.status, new.info.end_time) == (old.info.status, old.info.end_time)
+        for name in ("run_name", "status", "end_time"):
+            assert getattr(new.info, name) == getattr(old.info, name)
+        changed = {name for name, value in old.data.tags.items() if new.data.tags[name] != value}
+        assert changed <= {"mlflow.user", "mlflow.parentRunId", PROCESS_TAG}
         assert (new.data.metrics, new.data.params) == (old.data.metrics, old.data.params)
-        left_out = ("mlflow.user", "mlflow.parentRunId", PROCESS_TAG)
-        expected = {name: value for name, value in old.data.tags.items() if name not in left_out}
-        assert {name: value for name, value in new.data.tags.items() if name not in left_out} == expected
 
 
 def test_a_server_that_does_not_answer_costs_a_warning_without_its_password_and_not_the_work(
@@ -248,12 +216,6 @@ def test_an_experiment_is_made_with_its_description_and_that_of_an_older_version
     client.set_experiment_tag(made.experiment_id, "mlflow.note.content", "as it was")
     assert experiment_id(client, *PAIRS) == made.experiment_id
     assert client.get_experiment(made.experiment_id).tags["mlflow.note.content"] == described
-
-
-def test_a_folder_of_the_store_that_was_deleted_comes_back_with_what_git_has_of_it(workspace):
-    shutil.rmtree(workspace / "mlruns")
-    tracking.open_store()
-    assert (workspace / "mlruns" / ".gitignore").read_text() == (ROOT / "mlruns" / ".gitignore").read_text()
 
 
 def damage() -> None:

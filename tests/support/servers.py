@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,13 +34,11 @@ def wait_until(holds: Callable[[], T], as_long_as: Callable[[], object] = lambda
     return held
 
 
-def free_ports(number: int) -> list[int]:
-    """Return ports of this machine at which nobody listens."""
-    with ExitStack() as opened:
-        sockets = [opened.enter_context(socket.socket()) for _ in range(number)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+def free_port() -> int:
+    """Return a port of this machine at which nobody listens."""
+    with socket.socket() as opened:
+        opened.bind(("127.0.0.1", 0))
+        return opened.getsockname()[1]
 
 
 def is_healthy(port: int) -> bool:
@@ -88,11 +86,7 @@ def answering(answer: Callable[[Any, str | None], tuple[int, Any]]) -> Iterator[
 
 @contextmanager
 def running(
-    command: list[str],
-    log: Path,
-    ready: Callable[[], bool],
-    ends_by: signal.Signals = signal.SIGKILL,
-    **more: Any,
+    command: list[str], log: Path, ready: Callable[[], bool], ends_by: signal.Signals = signal.SIGKILL, **more: Any
 ) -> Iterator[None]:
     """Run a program that serves while the block runs.
 

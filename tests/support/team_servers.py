@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from servers import free_ports, running
+from servers import free_port, running
 
 BUCKET = "bucket"  # as in the documentation
 OWNER = {"aws_access_key_id": "TheKeyOfTheStore", "aws_secret_access_key": "TheSecretOfTheStore"}
@@ -32,7 +32,7 @@ def running_postgres() -> Iterator[dict[str, str]]:
     initdb, server, ready = (shutil.which(name, path=path) for name in ("initdb", "postgres", "pg_isready"))
     if not (initdb and server and ready and shutil.which("openssl")):
         pytest.skip("needs the programs of PostgreSQL and openssl")
-    folder, (port,) = Path(tempfile.mkdtemp(prefix="cxprobe-postgres-")), free_ports(1)
+    folder, port = Path(tempfile.mkdtemp(prefix="cxprobe-postgres-")), free_port()
     (folder / "password").write_text("of the administrator")
     user = {}
     if os.geteuid() == 0:
@@ -79,7 +79,7 @@ def running_store() -> Iterator[Store]:
         pytest.importorskip(package, reason="needs cxprobe's extra develop, for a local S3 server")
     from moto.server import ThreadedMotoServer
 
-    (port,) = free_ports(1)
+    port = free_port()
     server = ThreadedMotoServer("127.0.0.1", port, verbose=False)
     server.start()
     try:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from conftest import change_params, toy_params, write_toy_construction
+from conftest import ROOT, change_params, commit, init_dvc, toy_params, write_toy_construction
 from cxprobe.run.record import Dataset, ModelFacts, Run, Trial
 from cxprobe.run.stage import Outcome, Stage
 
@@ -40,6 +40,18 @@ def write_toy_project(folder: Path, store: Path | None = None) -> None:
         params["models"] |= {f"tiny-{number}": dict(params["models"]["mlm"]) for number in range(1, 9)}
 
     change_params(folder, toy_params(), add_models)
+
+
+def write_toy_dvc_project(folder: Path) -> None:
+    """Write a project of git and DVC whose stages are the toy stages."""
+    folder.mkdir()
+    write_toy_project(folder)
+    for file in (TOY, Path(__file__), ROOT / ".dvcignore"):
+        shutil.copy(file, folder)
+    shutil.copy(TOY.with_name("toy_dvc.yaml"), folder / "dvc.yaml")
+    (folder / ".gitignore").write_text("mlruns\n__pycache__\n/data\n/results\n")
+    init_dvc(folder)
+    commit(folder)
 
 
 def figure() -> Figure:
