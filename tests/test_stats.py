@@ -284,7 +284,7 @@ def test_the_p_value_of_equal_clusters_is_that_of_the_t_test_of_their_means_and_
     oracle = ttest_1samp((first - second).reshape(15, 6).mean(axis=1), 0)
     assert oracle.pvalue <= paired.p < oracle.pvalue + 0.06  # a permutation test of 15 signs is a little more careful
     assert (paired.low, paired.high) == pytest.approx(tuple(oracle.confidence_interval()), abs=0.005)
-    assert (paired.n, paired.groups) == (90, 15)
+    assert paired.n == 90
 
 
 @given(
@@ -316,14 +316,6 @@ def test_models_that_do_not_differ_are_told_apart_in_no_more_than_a_twentieth_of
     rng, repetitions = np.random.default_rng(10), 400
     found = sum(compare_paired(*planted(rng, 0)).p < 0.05 for _ in range(repetitions))
     assert found <= repetitions * 0.05 + 3 * np.sqrt(repetitions * 0.05 * 0.95)
-
-
-@pytest.mark.parametrize(("clusters", "tests"), [(30, 1), (48, 9)])
-def test_a_planted_difference_of_the_detectable_size_is_found_at_a_power_of_80_percent(clusters, tests):
-    rng, repetitions = np.random.default_rng(11), 600
-    size = np.mean([compare_paired(*planted(rng, 0, clusters)).detectable(tests) for _ in range(100)])
-    found = [compare_paired(*planted(rng, size, clusters)).p < 0.05 / tests for _ in range(repetitions)]
-    assert np.mean(found) == pytest.approx(0.8, abs=3 * np.sqrt(0.16 / repetitions))
 
 
 def test_holm_corrects_each_p_value_for_those_that_are_left():

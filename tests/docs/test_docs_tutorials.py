@@ -57,6 +57,24 @@ def test_the_construction_of_the_tutorial_is_compared_in_each_condition_and_word
     )
 
 
+def test_the_contrasts_with_two_contexts_of_the_tutorial_are_without_fault_and_are_compared(project):
+    [text] = [one for one in fences(PAGE, "yaml") if "a stretch of time" in one]
+    path = project / "constructions/benefactive/contrasts.yaml"
+    path.write_text(text)
+    done = CliRunner().invoke(app, ["check", "benefactive"])
+    assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(app, ["compare", "benefactive", "--try", "--frames", "2", "--model", "mini-clm"])
+    assert done.exit_code == 0, done.output
+    assert "--try asks the rows of frames; a verdict takes --all --frames 16, without --try" in done.stdout
+    plain = "for all of the {time}, not for part of it"
+    path.write_text(text.replace(plain, "for all of the {time}").replace("The {doing}", "The {doin}"))
+    message = CliRunner().invoke(app, ["check", "benefactive"]).stderr
+    assert message.count("'doin'") == 1
+    path.write_text(text.replace(plain, "for all of the {time}"))
+    message = CliRunner().invoke(app, ["check", "benefactive"]).stderr
+    assert "name an answer in both contexts of a pair, or in neither" in message
+
+
 SCORING = ROOT / "docs" / "howto" / "score-a-file.md"
 
 

@@ -59,6 +59,7 @@ def test_a_name_that_is_begun_is_suggested_before_one_that_is_like_it():
     names = ["conative", "comparative-correlative", "comparative-idiom"]
     assert near_to("comparative", names) == "comparative-idiom"
     assert (near_to("conativ", names), near_to("cnative", names), near_to("x", names)) == ("conative", "conative", "")
+    assert near_to("mini-cml", ["mini-mlm", "mini-clm"]) == "mini-clm"  # both are as like it
 
 
 def test_what_is_not_a_mapping_is_refused(tmp_path):

@@ -55,6 +55,14 @@ def test_a_contrast_is_told_with_what_is_added_to_which_rival_in_nats_and_in_uni
     )
 
 
+def test_a_contrast_of_which_nothing_is_added_names_the_rival_that_shows_it_and_not_the_nearest():
+    less = {"neutral": nats(-0.1, 0.01), "rival_near": nats(-0.12, 0.3)}
+    text = said(found("adds_nothing", effects=EFFECTS._replace(less=less)))
+    assert text.startswith("If SmolLM2 expects the first person to be the giver, then not because of the construction:")
+    assert "it adds -0.100 nats [-0.110, -0.090] in 40 frames" in text
+    assert "after a neutral sentence; less than a fifth of the control counts as nothing." in text
+
+
 def test_an_undecided_contrast_names_which_of_the_two_reasons_and_the_frames_that_would_settle_it():
     assert "it is right in 98 % [87, 100] of 40 frames, and not shown to understand the control" in said(
         found("fails_control")
@@ -82,7 +90,8 @@ def test_a_question_has_one_rate_on_the_first_page_and_a_contrast_comes_before_o
 def test_the_counts_of_the_heading_are_those_of_the_paragraph():
     form = found("above_baseline", question="form", effects=None)
     leads = [found(), found("too_few", "other"), form]
-    assert headline(leads, str) == "m takes meaning from 1 of 2 constructions, and recognises 1 of 1 forms."
+    said = "m takes meaning from 1 of 2 constructions (1 undecided), and recognises 1 of 1 forms."
+    assert headline(leads, str) == said
     assert in_sum(leads, NAMES).replace("\u00a0", " ") == (
         "Meaning of 2 constructions: adds a part in 1: Toy (30 % of the control); cannot be told (too few frames) in "
         "1: Other (30 % of the control). Form of 1 construction: above the best baseline in 1: Toy."

@@ -128,10 +128,11 @@ def headline(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
         asked = max(map(len, of_it.values()))
         found = {slug: sum(map(_is_found, listed)) for slug, listed in of_it.items()}
         most = max(found.values())
-        best = [label(slug) for slug, number in found.items() if number == most]
-        names, verb = " and ".join(best), verb + "s" * (len(best) == 1)
+        best = [slug for slug, number in found.items() if number == most]
+        names, verb = " and ".join(map(label, best)), verb + "s" * (len(best) == 1)
         what = (alike if len(best) == len(of_it) else of_best).format(most, asked)
-        if len(of_it) == 1 and (undecided := sum(one.verdict.style == "undecided" for one in of_it[best[0]])):
+        undecided = sum(one.verdict.style == "undecided" for one in of_it[best[0]])
+        if undecided and len(of_it) == 1:
             what += f" ({undecided} undecided)"
         said.append(f"{verb} {what}" if names == before else f"{names} {verb} {what}")
         before = names

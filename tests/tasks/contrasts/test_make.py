@@ -117,7 +117,7 @@ def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path)
     ("old", "new", "message"),
     [
         ('"With {N2}, {N1} {verb} a {theme}."', '"{N1} {verb} a {theme} near {N2}."',
-         "rival: 'Ann', named first in the context, after 'The one who gave the cake is', is 2"),
+         "rival: 'Ann' after 'The one who gave the cake is', in contexts that name it first, is 2"),
         ('right: "{N2}", wrong: "{N1}"', 'right: "{N1}", wrong: "{N2}"', "the answer '{N1}', is 4 times more often"),
         ('  - {text: "The one who received the {theme} is {answer}.", right: "{N2}", wrong: "{N1}"}\n', "",
          "the answer '{N1}', is 2 times more often right"),
