@@ -81,14 +81,6 @@ fillers: {{others: [{{other: loaf}}, {others}]}}
 """
 
 
-def test_pairs_without_people_have_no_noun_type_and_no_context(tmp_path):
-    pairs = render_pairs("x", *load_toy(tmp_path, FORM.format(article="the", others="{other: tart}")), 4, seed=0)
-    assert ("", "She took the box and the tart.", "She took the tart and the tart.") in {
-        (pair.context, pair.good, pair.bad) for pair in pairs
-    }
-    assert {pair.groups["noun_type"] for pair in pairs} == {"none"}
-
-
 RIVAL = PAIRS.replace("  A:\n", '  A:\n    rival: "{N1} {verb} {gift} for {N2}\'s brother."\n')
 
 

@@ -6,9 +6,6 @@ from cxprobe.constructions.checking import with_lines
 from cxprobe.tasks.prompts.items import load_items
 from cxprobe.tasks.prompts.task import lint_items
 
-HEAD = """\
-sources: [made for the tests]
-"""
 PEOPLE = [
     "baker", "clerk", "dentist", "editor", "farmer", "guide", "harpist", "judge", "knight", "lawyer", "miner", "poet",
 ]  # fmt: skip
@@ -55,7 +52,7 @@ def lint(folder, text):
     """Return the faults that rules find in items that can be loaded, without their file."""
     (folder / "x").mkdir()
     path = folder / "x" / "items.yaml"
-    path.write_text(HEAD + text)
+    path.write_text("sources: [made for the tests]\n" + text)
     return [line.removeprefix(f"{path}, ") for line in with_lines(path, lint_items(load_items("x", folder)))]
 
 
@@ -64,23 +61,14 @@ def test_clean_items_have_no_fault(tmp_path, text):
     assert lint(tmp_path, text) == []
 
 
-CLERKS = (
-    '"{SBJ} did not carry {OBJ} away.", reading: denied, slots: {SBJ: {she: the clerk}, OBJ: {it: a box of clerk hats}}'
-)
-BAKERS = '"{SBJ} bundled {OBJ} away.", reading: denied, slots: {SBJ: {she: the baker}, OBJ: {it: a box of baker hats}}'
+DENIED = ("{moved: contradiction, stayed: entailment}", "{moved: entailment, stayed: entailment}")
+TWICE = [f"the {person}}}, OBJ: {{it: a box of {person} hats" for person in ("editor", "baker")]
 # The items, what is changed in them, the line of the fault, and a part of what is said.
 FAULTS = [
-    (
-        INFERENCE,
-        "{moved: contradiction, stayed: entailment}",
-        "{moved: entailment, stayed: entailment}",
-        5,
-        "8 of 12 (67%)",
-    ),
+    (INFERENCE, *DENIED, 5, "8 of 12 (67%)"),
     (INFERENCE, '"{SBJ} left {OBJ} where {OBJ:they} {OBJ:was}."', '"{OBJ} moved!"', FIRST_PREMISE, "moved!"),
-    (INFERENCE, CLERKS, BAKERS, FIRST_PREMISE + 1, "premises[0]"),
+    (INFERENCE, *TWICE, FIRST_PREMISE + 3, "premises[0]"),
     (INFERENCE, "a box of baker hats", "an box of baker hats", FIRST_PREMISE, "'an box'"),
-    (INFERENCE, "{OBJ} away.", "{OBJ} away", FIRST_PREMISE, "full stop"),
     (INFERENCE, "{SBJ} bundled {OBJ} well", "{OBJ} moved", CHALLENGE, "'An egg moved.'"),
     (REASONING, "is taller than {R2}", "is older than {R2}", 8, "says the same as facts"),
     (REASONING, "the wilder you are", "the calmer you are", 5, "says the same as rule"),
@@ -88,7 +76,6 @@ FAULTS = [
     (REASONING, "of {R1} and {R2} in Adaton, who", "in Adaton, who", 7, "names nobody"),
     (REASONING, "he: the man called Aday", "he: the man called Ada", 3, "'ada' is also in 'the man called ada'"),
     (REASONING, "{R1} is older than {R2}", "{R1} is older than {R2}, so Ada is old", 6, "has 'ada' in words"),
-    (REASONING, "in Adaton, the older", "in a Adaton, the older", 3, "'a Adaton'"),
 ]
 
 

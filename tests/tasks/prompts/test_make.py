@@ -28,10 +28,8 @@ SHOTS = [NO_SHOTS, {"number": 1, "sources": ["templatic"], "of_the_construction"
 
 
 @pytest.fixture(scope="module")
-def material(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("constructions")
-    write_toy_construction(folder)
-    items = load_items("toy", folder)
+def material(toy_constructions):
+    items = load_items("toy", toy_constructions)
     inferences = render_inferences(items, "toy")
     sets = {of: [item for item in inferences if item.set == of] for of in ("templatic", "challenge")}
     return Material([*inferences, *render_reasonings(items, "toy", seed=1)], sets)
@@ -126,9 +124,8 @@ def test_each_source_gives_an_example_of_each_relation_a_shot_by_a_draw_that_fol
     drawn = {tuple(example.gold for example in choose_examples([FULL], None, 1, seed=seed)) for seed in range(8)}
     assert len(drawn) > 1  # the relations are shown in a drawn order
     for construction, shots, has in (("odd", 3, "2 of entailment"), ("even", 1, "0 of entailment")):
-        with pytest.raises(
-            PromptError, match=f"source of {shots} examples of each relation of {construction} has {has}"
-        ):
+        said = f"source of {shots} examples of each relation of {construction} has {has}"
+        with pytest.raises(PromptError, match=said):
             choose_examples([SINGLE], construction, shots, seed=1)
 
 

@@ -1,9 +1,5 @@
 """How an item becomes a question, and what the files of prompts must have."""
 
-from copy import deepcopy
-from functools import reduce
-from operator import getitem
-
 import pytest
 from ruamel.yaml import YAML
 
@@ -38,14 +34,10 @@ PROJECT = load_wording(ROOT / "prompts")
 
 @pytest.fixture
 def prompts(tmp_path):
-    """Write a file of prompts with changes, each from a path of keys to a value, and read all files."""
+    """Write a file of prompts with changes, and read all files."""
 
-    def read(name, changes=()):
-        yaml = YAML(typ="safe")
-        content = deepcopy(CONTENT[name])
-        for (*parents, key), value in changes:
-            reduce(getitem, parents, content)[key] = value
-        yaml.dump(content, tmp_path / f"{name}.yaml")
+    def read(name, **changes):
+        YAML(typ="safe").dump(CONTENT[name] | changes, tmp_path / f"{name}.yaml")
         return PROJECT._replace(**{name: read_prompt_file(Wording.__annotations__[name], tmp_path / f"{name}.yaml")})
 
     return read
@@ -72,7 +64,7 @@ def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(prompts,
 
 
 def test_prompts_may_say_themselves_how_to_answer_at_once_but_not_after_reasoning(prompts):
-    silent = prompts("inference", [(("direct",), "")])
+    silent = prompts("inference", direct="")
     assert ask_item(ITEM, "other", silent, chain_of_thought=False)[0].endswith("/ A cat was awake.")
     with pytest.raises(PromptError, match=r"inference\.yaml: reasoned"):
-        prompts("inference", [(("reasoned",), "")])
+        prompts("inference", reasoned="")

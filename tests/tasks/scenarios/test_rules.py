@@ -1,9 +1,13 @@
+"""The files of scenarios, and rules for them, each on a planted fault and on clean data."""
+
 import pytest
 from ruamel.yaml import YAML
 
 from conftest import SCENARIOS
+from cxprobe.constructions.checking import with_lines
 from cxprobe.errors import ConstructionError
 from cxprobe.tasks.scenarios.rules import load_scenarios
+from cxprobe.tasks.scenarios.task import lint_scenarios
 
 
 def load_changed(folder, change):
@@ -58,3 +62,32 @@ def test_a_fault_is_told_with_its_file_and_place(tmp_path, change, message):
         load_changed(tmp_path, change)
     assert message in str(raised.value)
     assert all(line.startswith(str(tmp_path / "toy" / "scenarios.yaml: ")) for line in str(raised.value).splitlines())
+
+
+def lint(folder, text):
+    """Return the faults that rules find in scenarios that can be loaded, without their file."""
+    path = folder / "toy" / "scenarios.yaml"
+    path.parent.mkdir()
+    path.write_text(text)
+    return [line.removeprefix(f"{path}, ") for line in with_lines(path, lint_scenarios(load_scenarios("toy", folder)))]
+
+
+def test_clean_scenarios_have_no_fault(tmp_path):
+    assert lint(tmp_path, SCENARIOS) == []
+
+
+# What is changed in the toy file, the line of the fault, and a part of what is said.
+PLANTED = [
+    (f'["{SHORT}"]', f'["the {{ADJ2}} : {SHORT}"]', 21, "({'ADJ2': 1, 'ANT2': 0}; the base"),
+    (f'["{SHORT}"]', f'["{SHORT}", "{SHORT.replace(" .", ".")}"]', 21, "as calibrations.short.texts.0"),
+    (f'["{SHORT}"]', f'["{SHORT}"], by_test: {{S2: ["{SHORT}"]}}', 21, "as calibrations.short.texts.0"),
+    ("the {ANT1} one is {ANT2}", "an {ANT1} one is {ANT2}", 11, "has the wrong article"),
+    ("the {ADJ1} one is {ADJ2} .", "the a {ADJ1} one is {ADJ2} .", 15, "'the a' is two articles in a row"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "message"), PLANTED)
+def test_a_planted_fault_is_told_with_its_line(tmp_path, old, new, line, message):
+    assert old in SCENARIOS
+    faults = lint(tmp_path, SCENARIOS.replace(old, new, 1))
+    assert [fault for fault in faults if fault.startswith(f"line {line}: ") and message in fault], faults
