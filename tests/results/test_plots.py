@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from io import StringIO
+from itertools import product
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -27,12 +28,8 @@ def nats(value: float, half: float = 0.03) -> Mean:
     return Mean.of(Estimate(value, value - half, value + half, 40))
 
 
-EFFECTS = Effects(
-    nats(0.17),
-    nats(0.2),
-    {"neutral": nats(0.05), "rival_near": nats(0.11)},
-    {"neutral": nats(0.12), "rival_near": nats(0.06)},
-)
+LEVELS = {"neutral": nats(0.05), "rival_near": nats(0.11)}
+EFFECTS = Effects(nats(0.17), nats(0.2), LEVELS, {"neutral": nats(0.12), "rival_near": nats(0.06)})
 TOY = SimpleNamespace(name="Toy", expects="the first person to be the giver")
 NAMES = {"toy": "Toy", "other": "Other"}
 
@@ -143,10 +140,8 @@ def test_a_picture_of_a_page_takes_its_colours_and_has_no_ids_that_another_has()
     wide, narrow = (as_svg(overview(leads, NAMES, narrow=narrow), of_page=True) for narrow in (False, True))
     assert "var(--good)" in wide
     assert "#00694b" not in wide
-    first, second = (
-        {one.attrib["id"] for one in ElementTree.fromstring(svg).iter() if "id" in one.attrib} for svg in (wide, narrow)
-    )
-    assert not first & second
+    ids = [{one.get("id") for one in ElementTree.fromstring(svg).iter("{*}path")} for svg in (wide, narrow)]
+    assert not (ids[0] & ids[1]) - {None}
 
 
 def test_marks_of_verdicts_differ_without_colour():
@@ -173,13 +168,11 @@ def test_a_row_has_an_example_from_the_gloss_below_its_name_but_not_on_a_phone()
 
 
 def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():
-    rows = [
-        (size, place, kind) for size in (1e6, 1e9, 1e3) for place in ("bias (i)", "changed") for kind in ("ab", "cd")
-    ]
-    table = pd.DataFrame(rows, columns=["size", "place", "kind"])
+    places, kinds = ("bias (i)", "changed"), ("ab", "cd")
+    table = pd.DataFrame(product((1e6, 1e9, 1e3), places, kinds), columns=["size", "place", "kind"])
     table = table.assign(share=[number / 20 for number in range(12)], low=0.0, high=1.0, n=1200)
     figure = curves(table, "title", x="size", panels="place", colours="kind", value="share", chance=None)
-    for axes, place in zip(figure.axes, ("bias (i)", "changed"), strict=True):
+    for axes, place in zip(figure.axes, places, strict=True):
         assert axes.get_title() == f"{place}\n(n = 1,200)"
         found = {line.get_label(): line for line in axes.lines}
         assert list(found) == ["ab", "cd"]

@@ -7,6 +7,7 @@ from stage_work import do_work, measure
 from tiny_lms import save_lm
 
 from conftest import ROOT
+from cxprobe.cli.init import preset_text
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.tables import read_features, read_table, write_table
@@ -14,17 +15,18 @@ from cxprobe.models.params import BaselineSet, ModelSpec, NgramFeatures, Rule, T
 from cxprobe.results.params import Everything
 from cxprobe.results.rates import divided_by
 from cxprobe.results.schema import facet_columns
+from cxprobe.run.params import read_params
+from cxprobe.tasks.recognition.evaluate import MOST_TRIALS
 from cxprobe.tasks.recognition.params import RecognitionStage
 
 SOURCES = ["generated", "mined"]
+TAGGER = str(ROOT / "models/tagger/en_ewt_cxprobe")
 PANEL = BaselineSet(
     kind="baselines",
     members={
         "letters": NgramFeatures(kind="character_ngrams", lengths=[2, 4]),
         "words": NgramFeatures(kind="word_ngrams", lengths=[1, 1]),
-        "tags": TagNgrams(
-            kind="tag_ngrams", lengths=[1, 2], tagger=str(ROOT / "models/tagger/en_ewt_cxprobe"), sha256=None
-        ),
+        "tags": TagNgrams(kind="tag_ngrams", lengths=[1, 2], tagger=TAGGER, sha256=None),
         "places": Rule(kind="positions"),
     },
 )
@@ -120,3 +122,27 @@ def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_cont
     layers = by_layer.query("model == 'one' and source == 'generated' and measure == 'accuracy'")
     assert probes.series["accuracy/by_layer"] == list(enumerate(layers["value"]))
     assert [*probes.figures] == ["1_overview", "accuracy_per_value"]
+
+
+@pytest.mark.pipeline
+def test_a_search_has_the_rates_of_the_default_and_the_best_setting_and_at_most_twenty_trials(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("constructions", "models"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    preset = preset_text("tuned", ROOT / "presets")
+    assert "trials: 8" in preset
+    (tmp_path / "params.yaml").write_text(preset.replace("trials: 8", "trials: 6"))
+    params = read_params(RecognitionStage)
+    do_work("make", "recognition", params)
+    measure("recognition", params, "mini-mlm")
+    [part] = [part for run in do_work("evaluate", "recognition", params).runs for part in run.children]
+    assert {"settings", "tuned", "trials"} <= {*part.tables}
+    together = part.tables["settings"].query("feature == ''").set_index("setting")["accuracy"]
+    assert {name: part.metrics[f"search/{name}"] for name in ("default", "best")} == together.to_dict()
+    assert part.metrics["search/best"] == pytest.approx(part.metrics["accuracy"])
+    assert 1 < len(part.trials) <= MOST_TRIALS
+    best = part.tables["tuned"]
+    for found in best[best["layer"] == best["layer"].nunique() // 2].to_dict("records"):
+        tried = [one for one in part.trials if one.params["feature"] == found["feature"]]
+        assert max(one.metrics["accuracy"] for one in tried) == pytest.approx(found["accuracy"])
+        assert f"C={found['C']:.2g} · {found['feature']}" in {one.name for one in tried}
