@@ -14,15 +14,6 @@ pytestmark = pytest.mark.pipeline
 BASELINES = {"hypothesis-only", "first-referent"}
 
 
-def test_every_set_is_counted(project, monkeypatch):
-    monkeypatch.chdir(project)
-    made = do_work("make", "prompts", load_params())
-    questions = made.tables["questions"]
-    assert set(questions["set"]) == {"templatic", "challenge", "reasoning"}
-    table = read_table(project / "data/make_prompts/toy/questions.parquet")
-    assert questions["questions"].sum() == made.counts["questions"] == len(table)
-
-
 def test_models_are_evaluated_on_the_same_items_and_compared_with_baselines(finished_project):
     responses = read_table(finished_project / "data/evaluate_prompts/responses.parquet")
     asked = responses.groupby("model")["item"].agg(set)

@@ -204,12 +204,8 @@ def write_benchmark(rng: Draw, folder: Path) -> dict[str, Any]:
             for first, second in [("Only", "Even") if number % 2 == 0 or group == "only-npi" else ("Even", "Only")]
         ]
         (folder / f"{group}.jsonl").write_text("".join(json.dumps(row | kept) + "\n" for row in rows))
-    return {
-        "format": "blimp",
-        "files": "*.jsonl",
-        "by": one(rng, ["phenomenon"], ["phenomenon", "paradigm"]),
-        "score": score,
-    }
+    by = one(rng, ["phenomenon"], ["phenomenon", "paradigm"])
+    return {"format": "blimp", "files": "*.jsonl", "by": by, "score": score}
 
 
 def draw_prompts(rng: Draw, params: dict[str, Any], folder: Path) -> None:

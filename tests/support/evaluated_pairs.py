@@ -33,15 +33,8 @@ def tokens(text: str, scheme: str, log_probs: list[float]) -> TokenScores:
     return TokenScores(text, scheme, places, np.array(spans), np.array(log_probs, dtype=float))
 
 
-ONE = {
-    "item": "i",
-    "construction": "toy",
-    "tests": "meaning",
-    "words": "real",
-    "source": "real",
-    "variant": "A",
-    "cluster_frame": "f",
-}
+ONE = {"item": "i", "cluster_frame": "f"}
+ONE |= {name: USUAL[name] for name in ("construction", "tests", "words", "source", "variant")}
 TEXTS = pd.DataFrame(
     [
         {"id": "a", "context": "it is", "good": " so", "bad": " not", "order": "original", **ONE},

@@ -63,11 +63,8 @@ def _inferences(path: Path, constructions: list[str], items: int) -> str:
     for construction in constructions:
         for number in range(3 * items):
             name = f"the {path.stem} {construction} {number}"
-            parts = {
-                "premise": f"The cat of {name} slept.",
-                "hypothesis": f"The dog of {name} ran.",
-                "relation": f"{number % 3} ({RELATIONS[number % 3]})",
-            }
+            parts = {"premise": f"The cat of {name} slept.", "hypothesis": f"The dog of {name} ran."}
+            parts["relation"] = f"{number % 3} ({RELATIONS[number % 3]})"
             rows += [(construction, str(number), part, text) for part, text in parts.items()]
     return "".join(_between(path.name).join(row) + "\n" for row in rows)
 
@@ -100,10 +97,7 @@ def cut_down(params: dict[str, Any]) -> None:
     controls = recognition["probe"]["controls"]
     controls["folds"] = controls["folds"] and 2
     params["scenarios"]["make"]["share"] = 0.002
-    pairs["make"] = {
-        "pairs_per_condition": {"meaning": 1, "form": 2, "control": 1},
-        "pseudowords": 1,
-    }
+    pairs["make"] = {"pairs_per_condition": {"meaning": 1, "form": 2, "control": 1}, "pseudowords": 1}
     params["contrasts"]["make"] |= {"frames": 1, "shuffled": 1}
     params["contrasts"]["constructions"] = params["contrasts"]["constructions"][:2]
     if pairs["ask"]:
