@@ -88,10 +88,9 @@ def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
 def test_two_models_have_a_table_each_and_one_of_their_differences_and_the_rates_are_written(tmp_path):
     done = typed("conative", "--frames", "2", "-o", "rates.csv", "--model", "taught-clm")
     assert done.exit_code == 0, done.output
-    lines = done.stdout.splitlines()
-    titles = [line for line in lines if line.endswith(":")]
-    said = "taught-clm less mini-clm, on the same items (p: Holm over constructions):"
-    assert titles == ["taught-clm:", "mini-clm:", said]
+    titles = [line for line in done.stdout.splitlines() if line.endswith(":")]
+    assert titles[:2] == ["taught-clm:", "mini-clm:"]
+    assert titles[2].startswith("taught-clm less mini-clm, on the same items")
     assert "minutes, as a short trial tells" in done.stderr
     assert {"taught-clm", "mini-clm"} <= {*pd.read_csv("rates.csv")["model"]}
 

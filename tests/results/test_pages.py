@@ -182,7 +182,7 @@ def test_the_overview_has_the_sentences_on_which_the_best_baseline_gets_least(fo
 
 def test_earlier_checkpoints_and_random_controls_are_not_in_the_overview(folder):
     params = with_params(folder, ["pairs", "recognition"])
-    step = {"name": "models/clm", "revision": None, "sha256": None, "dtype": "float32"}
+    step = params.models["clm"].model_dump()
     points = {f"step-{at}": step | {"at": at} for at in (10, 20)}
     series = Series.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
     pairs = params.pairs.model_copy(update={"models": {**params.pairs.models, "grown": {}}})

@@ -7,7 +7,6 @@ import pandas as pd
 
 from cxprobe.models.texts import TokenScores, token_table
 from cxprobe.results.rates import divided_by, rates_of, with_further
-from cxprobe.stats import credits_of_margins
 from cxprobe.tasks.pairs.evaluate import FACETS, further_rates, pair_responses, pool_pairs, with_units
 from cxprobe.tasks.pairs.params import EvaluatePairs
 
@@ -20,10 +19,6 @@ def crossed(**values) -> pd.DataFrame:
     """Return a row for each combination of values, the last of which change first, and what pairs usually have."""
     table = pd.MultiIndex.from_product(values.values(), names=values).to_frame(index=False)
     return table.assign(**{name: value for name, value in USUAL.items() if name not in values})
-
-
-def credited(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(accuracy=credits_of_margins(table["margin"].to_numpy(float)))
 
 
 def tokens(text: str, scheme: str, log_probs: list[float]) -> TokenScores:
