@@ -84,15 +84,11 @@ fillers: {{others: [{{other: loaf}}, {others}]}}
 RIVAL = PAIRS.replace("  A:\n", '  A:\n    rival: "{N1} {verb} {gift} for {N2}\'s brother."\n')
 
 
-@pytest.mark.parametrize(
-    ("says", "origins"),
-    [
-        ("", {"construction": "paper", "rival": "own"}),
-        ("    origin: paper\n", {"construction": "paper", "rival": "paper"}),
-        ("    origin: own\n", {"construction": "own", "rival": "own"}),
-    ],
-)
-def test_after_a_rival_which_has_an_origin_of_its_own_the_other_member_is_right(tmp_path, says, origins):
+ORIGINS = [("", "paper", "own"), ("    origin: paper\n", "paper", "paper"), ("    origin: own\n", "own", "own")]
+
+
+@pytest.mark.parametrize(("says", "construction", "rival"), ORIGINS)
+def test_after_a_rival_which_has_an_origin_of_its_own_the_other_member_is_right(tmp_path, says, construction, rival):
     pairs = render_pairs("x", *load_toy(tmp_path, RIVAL.replace("  A:\n", "  A:\n" + says)), 3, seed=0)
     of_a = [pair for pair in pairs if pair.groups["variant"] == "A"]
     asked = {(pair.item, pair.groups["order"], pair.groups["sentence"]): pair for pair in of_a}
@@ -101,7 +97,7 @@ def test_after_a_rival_which_has_an_origin_of_its_own_the_other_member_is_right(
         other = asked[item, order, {"construction": "rival", "rival": "construction"}[sentence]]
         assert ("brother" in pair.context) == (sentence == "rival")
         assert (pair.good, pair.bad, pair.clusters) == (other.bad, other.good, other.clusters)
-        assert pair.groups["origin"] == origins[sentence]
+        assert pair.groups["origin"] == {"construction": construction, "rival": rival}[sentence]
 
 
 def test_common_nouns_stand_in_their_typical_roles_and_exchanged(tmp_path):

@@ -18,7 +18,6 @@ from cxprobe.files.tables import Features
 from cxprobe.models.params import NgramFeatures, Rule, TagNgrams
 from cxprobe.probing import Fitting, predict_held_out
 from cxprobe.stats import credit
-from cxprobe.tasks.recognition.evaluate import search_curves
 from cxprobe.tasks.recognition.measure import control_labels, count_features, positions_of, recognise, tune_subset
 from cxprobe.tasks.recognition.params import Controls, Probe, SearchRange, Tune
 
@@ -209,11 +208,3 @@ def test_settings_that_do_not_converge_have_no_accuracy_and_if_none_does_that_is
     assert 0 < accuracies.isna().sum() < len(accuracies) == 16
     with pytest.raises(ProbeError, match="toy, layer 0: none of 2 settings converged"):
         tune(1, trials=2, standardise=[False], low=1e4, high=1e5)
-
-
-def test_the_figure_of_a_search_has_a_logarithmic_axis_of_c_without_trials_that_failed():
-    accuracies = [0.5, 0.75, np.nan]
-    trials = pd.DataFrame({"feature": "length", "layer": 0, "C": [1e-3, 1e2, 1e4], "accuracy": accuracies})
-    (axes,) = search_curves(trials, trials[1:2], "toy").axes
-    (curve,) = [line for line in axes.get_lines() if len(line.get_xdata()) == 2 and line.get_label() == "layer 0"]
-    assert (axes.get_xscale(), axes.get_xlabel(), [*curve.get_xdata()]) == ("log", "C", [1e-3, 1e2])
