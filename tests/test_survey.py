@@ -10,7 +10,6 @@ from cxprobe import survey
 from cxprobe.constructions.construction import PEOPLE_FILE, load_people
 from cxprobe.errors import CxprobeError
 from cxprobe.results.rates import divided_by
-from cxprobe.results.schema import RATES, facet_columns
 
 
 @pytest.fixture(scope="module")
@@ -32,16 +31,6 @@ def test_the_rates_are_those_of_the_same_pairs_compared_one_by_one(lm, rates):
     assert found["n"] == len(pairs)
     best = accuracies["value"].drop(lm.name).max()
     assert found["difference"] == pytest.approx(found["value"] - best)
-
-
-def test_contrasts_are_those_of_the_recorded_frames(rates):
-    assert sorted(facet_columns(rates)) == ["condition", "sentence", "variant", "wording"]
-    assert [*rates.drop(columns=facet_columns(rates))] == [*RATES]
-    by_condition = divided_by(rates, "condition")
-    of_it = by_condition[by_condition["measure"] == "contrast"].set_index("condition")
-    assert of_it["n"].tolist() == [2] * len(of_it)
-    whole, other = of_it.loc["construction", "value"], of_it.loc["neutral", "value"]
-    assert of_it.loc["less_neutral", "value"] == pytest.approx(whole - other)
 
 
 def test_the_frames_on_which_the_wording_is_tried_are_others_and_have_no_verdict(lm, rates):

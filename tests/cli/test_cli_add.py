@@ -10,7 +10,6 @@ from huggingface_hub import constants
 from ruamel.yaml import YAML
 from whole_project import change
 
-import cxprobe
 from conftest import ROOT
 from cxprobe.cli.add import add_model, describe_model, require_free
 from cxprobe.constructions.construction import PEOPLE_FILE, load_construction
@@ -19,7 +18,6 @@ from cxprobe.models.checkpoints import digest_of
 from cxprobe.models.params import ModelSpec
 from cxprobe.project.checks import find_faults
 from cxprobe.project.params import load_params
-from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars
 from cxprobe.tasks.registry import TASKS
 
 
@@ -53,29 +51,18 @@ def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(t
         assert not re.search("<SLUG>|<TITLE>", file.read_text()), file
 
 
-def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_every_subset(toy_project):
-    call("add", "construction", "my-own")
-    pairs = cxprobe.minimal_pairs("my-own", folder="constructions", pairs_per_condition=4)
-    assert len(pairs) >= 8
-    assert (pairs["good"] != pairs["bad"]).all()
-    construction = load_construction("my-own")
-    made, _ = generate_sentences("my-own", construction, load_grammars("my-own", construction), per_label=10, seed=1)
-    assert set(made["label"]) == {"positive", "negative"}
+NAMES = [
+    ("My Own", "it may have small letters, digits and hyphens, and begins with a letter or digit; take 'my-own'"),
+    ("", "cannot be the name of a construction"),
+    ("toy", "constructions/toy exists already; take another name, or remove it first"),
+    ("all", "is the name of the runs over all constructions"),
+]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["My Own"], "it may have small letters, digits and hyphens, and begins with a letter or digit; take 'my-own'"),
-        (["../toy"], "take 'toy'"),
-        ([""], "cannot be the name of a construction"),
-        (["toy"], "constructions/toy exists already; take another name, or remove it first"),
-        (["all"], "is the name of the runs over all constructions"),
-    ],
-)
-def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(toy_project, words, said):
+@pytest.mark.parametrize(("name", "said"), NAMES)
+def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(toy_project, name, said):
     before = sorted(toy_project.rglob("*"))
-    code, output = call("add", "construction", *words)
+    code, output = call("add", "construction", name)
     assert (code, said in output) == (2, True), output
     assert sorted(toy_project.rglob("*")) == before
 
@@ -134,14 +121,10 @@ def test_names_that_yaml_would_read_as_something_else_are_quoted(toy_project, sl
     assert load_params().models[slug] == spec(name, revision)
 
 
-@pytest.mark.parametrize(
-    ("slug", "said"),
-    [
-        ("mini-mlm", "taken, in models; take another"),
-        ("unigrams", "taken, in models.baselines-pairs.members"),
-        ("A Model", "take 'a-model'"),
-    ],
-)
+TAKEN = {"mini-mlm": "taken, in models; take another", "unigrams": "taken, in models.baselines-pairs.members"}
+
+
+@pytest.mark.parametrize(("slug", "said"), [*TAKEN.items(), ("A Model", "take 'a-model'")])
 def test_a_slug_that_is_taken_or_is_no_name_is_refused(monkeypatch, slug, said):
     monkeypatch.chdir(ROOT)
     with pytest.raises(ProjectError, match=re.escape(said)):
@@ -159,22 +142,22 @@ def test_a_folder_has_no_revision(tiny_bert):
         describe_model(str(tiny_bert), "main", "float32")
 
 
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [
-        (
-            ["models/nothing", "../models/x", "a/b/c", "with space", "models/../../x", ""],
-            "there is no such folder, and",
-        ),
-        ([".", "package:cxprobe/nothing"], r"has no config\.json, so it is not the folder of a model"),
-        (["steps"], r"add one of its folders \(one\), or write a series of them"),
-        (["package:no_such_package/model"], "'no_such_package' is not installed"),
-    ],
-)
-def test_what_is_no_model_is_refused(tmp_path, monkeypatch, names, said):
+# A name that is no model, and what is said of it.
+NO_MODELS = [
+    *(
+        (name, "there is no such folder, and")
+        for name in ("models/nothing", "models/../../x", "a/b/c", "with space", "")
+    ),
+    *((name, r"has no config\.json, so it is not the folder of a model") for name in (".", "package:cxprobe/nothing")),
+    ("steps", r"add one of its folders \(one\), or write a series of them"),
+    ("package:no_such_package/model", "'no_such_package' is not installed"),
+]
+
+
+@pytest.mark.parametrize(("name", "said"), NO_MODELS)
+def test_what_is_no_model_is_refused(tmp_path, monkeypatch, name, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "steps/one").mkdir(parents=True)
     (tmp_path / "steps/one/config.json").touch()
-    for name in names:
-        with pytest.raises((ProjectError, ModelError), match=said):
-            describe_model(name, None, "float32")
+    with pytest.raises((ProjectError, ModelError), match=said):
+        describe_model(name, None, "float32")

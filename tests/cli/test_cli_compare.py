@@ -70,13 +70,6 @@ def test_a_file_with_conditions_has_contrasts_and_a_verdict(tmp_path):
     assert done.stdout.startswith("accuracy by sum ")
     assert "less_neutral" in done.stdout
     assert "verdict on the contrasts: none with 3 frames; it takes 16" in done.stdout
-    named = "good\tbad\tframe\tcondition\nThe dogs run.\tThe dogs runs.\t1\tmine\n"
-    (tmp_path / "mine.tsv").write_text(named)
-    done = typed("mine.tsv", "--by", "condition")
-    assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("accuracy by per_token ")
-    assert "no contrasts: contrasts need the condition construction; the table has 'mine'" in done.stdout
-    assert done.stdout.splitlines()[-1].split()[0] == "mine"
 
 
 def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
@@ -87,21 +80,17 @@ def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
     assert row.startswith("conative ")
     assert "A verdict needs --all" in done.stdout
     assert "A verdict on meaning takes 16 rows of held_out, and --frames 16; 2 were asked" in done.stdout
-    conditions = [line.split()[0] for line in done.stdout.splitlines() if line.startswith(("neutral ", "adds "))]
-    assert conditions == ["neutral", "adds"]
     rates = pd.read_csv("rates.csv", keep_default_na=False)
-    of_form = rates[(rates["construction"] == "conative-form") & (rates["model"] == "mini-clm")]
-    assert f"form: % of {of_form['n'].max():.0f} pairs" in done.stdout
-    assert {*RATES, "condition"} <= {*pd.read_csv("rates.csv")}
+    assert {*RATES, "condition"} <= {*rates}
+    assert {"conative", "conative-form"} <= {*rates["construction"]}
 
 
 def test_two_models_have_a_table_each_and_one_of_their_differences_and_the_rates_are_written(tmp_path):
     done = typed("conative", "--frames", "2", "-o", "rates.csv", "--model", "taught-clm")
     assert done.exit_code == 0, done.output
-    lines = done.stdout.splitlines()
-    titles = [line for line in lines if line.endswith(":")]
-    said = "taught-clm less mini-clm, on the same items (p: Holm over constructions):"
-    assert titles == ["taught-clm:", "mini-clm:", said]
+    titles = [line for line in done.stdout.splitlines() if line.endswith(":")]
+    assert titles[:2] == ["taught-clm:", "mini-clm:"]
+    assert titles[2].startswith("taught-clm less mini-clm, on the same items")
     assert "seconds or less, as a short trial tells" in done.stderr
     assert {"taught-clm", "mini-clm"} <= {*pd.read_csv("rates.csv")["model"]}
 

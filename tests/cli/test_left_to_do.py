@@ -46,12 +46,9 @@ def left(capsys) -> list[str]:
     return capsys.readouterr().out.splitlines()
 
 
-def test_pairs_count_each_text_once_and_the_second_sentences_alone(folder):
+def test_pairs_count_each_text_once(folder):
     pairs = pd.concat([pd.read_parquet(f"data/make_pairs/{name}.parquet") for name in PAIRS])
     texts = {context + end for context, *ends in pairs[["context", "good", "bad"]].to_numpy() for end in ends}
-    texts |= {
-        end.lstrip() for context, *ends in pairs[["context", "good", "bad"]].to_numpy() for end in ends if context
-    }
     rows = asked("measure_pairs")
     assert rows["mini-clm"].texts == len(texts)
     assert rows["mini-clm"].tokens == sum(map(len, texts)) // CHARACTERS_PER_TOKEN

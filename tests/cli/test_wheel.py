@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, commit
+from conftest import ROOT, commit, run
 from cxprobe.project.bundled import bundled_paths
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
@@ -46,14 +46,8 @@ def python(wheel, tmp_path_factory):
 
 def call(python: Path, folder: Path, *command: str) -> str:
     """Run a program of the environment, and return what it prints."""
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW", "DVC", "GIT", "PYTHON"))
-    }
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
-    own = kept | {"PATH": path, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    return run(folder, *command, PATH=path, PYTHONPATH="").stdout
 
 
 def test_the_wheel_has_every_file_of_a_project_and_is_not_too_large(wheel, python, tmp_path):

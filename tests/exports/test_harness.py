@@ -68,16 +68,9 @@ def test_pairs_in_which_one_answer_is_always_right_are_tasks_of_their_own(tasks)
 def run(folder: Path, model: Path, tasks) -> pd.DataFrame:
     """Run tasks as the harness's own users do; return a row an item: task, id, acc and margin."""
     manager = TaskManager(include_path=str(folder), include_defaults=False)
-    found = simple_evaluate(
-        model="hf",
-        model_args={"pretrained": str(model), "dtype": "float32"},
-        tasks=tasks,
-        task_manager=manager,
-        device="cpu",
-        batch_size=16,
-        bootstrap_iters=0,
-        verbosity="ERROR",
-    )
+    how = {"model_args": {"pretrained": str(model), "dtype": "float32"}, "device": "cpu", "batch_size": 16}
+    how |= {"bootstrap_iters": 0, "verbosity": "ERROR"}
+    found = simple_evaluate(model="hf", tasks=tasks, task_manager=manager, **how)
     rows = []
     for name, samples in found["samples"].items():
         rows += [(name, one["doc"]["id"], one["acc"], margin_of(one)) for one in samples]

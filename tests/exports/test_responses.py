@@ -14,7 +14,15 @@ pytest_plugins = ["exported_project"]
 RESPONSE = {
     **dict.fromkeys(RESPONSES, ""),
     **{"task": "pairs", "model": RULE, "construction": "let-alone", "source": "real", "measure": "accuracy"},
-    **{"value": 1.0, "chance": 0.5, "gold": "right", "chosen": "right", "decides": True, "cluster_frame": "f"},
+    **{
+        "value": 1.0,
+        "chance": 0.5,
+        "gold": "right",
+        "chosen": "right",
+        "decides": True,
+        "cluster_frame": "f",
+        "variant": "A",
+    },
 }
 
 
@@ -22,10 +30,8 @@ def test_responses_have_the_columns_of_the_schema_the_weights_of_the_model_and_l
     made_params, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    rows = [
-        RESPONSE | {"item": item, "variant": "A", "cluster_name": name} for item, name in (("1", "Ann"), ("2", "2"))
-    ]
-    of_another = RESPONSE | {"model": "that-left", "item": "3", "variant": "A", "cluster_name": "Ann"}
+    rows = [RESPONSE | {"item": item, "cluster_name": name} for item, name in (("1", "Ann"), ("2", "2"))]
+    of_another = RESPONSE | {"model": "that-left", "item": "3", "cluster_name": "Ann"}
     path = Path("data/evaluate_pairs/responses.parquet")
     write_responses(pd.DataFrame([*rows, of_another]), ["variant"], path)
     monkeypatch.setattr(exports, "TASKS", {"pairs": exports.TASKS["pairs"]})

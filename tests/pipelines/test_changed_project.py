@@ -4,8 +4,6 @@
 """
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,7 @@ import pytest
 from stage_work import do_work
 from whole_project import change, outdated, runs, stages_that_ran
 
-from conftest import commit, copy_project, run
+from conftest import commit, run
 from cxprobe.files.tables import read_table
 from cxprobe.project.params import load_params
 from cxprobe.tasks.registry import TASKS
@@ -23,27 +21,14 @@ pytestmark = pytest.mark.pipeline
 FEWER = {"meaning": 1, "form": 1, "control": 1}
 
 
-@pytest.fixture(scope="module")
-def settled(finished_project, tmp_path_factory, empty_store) -> Path:
-    """A project in which everything has run. Every change of a test is taken back."""
-    return copy_project(finished_project, tmp_path_factory.mktemp("settled") / "project", empty_store)
-
-
-@contextmanager
-def changed(path: Path, edit: Callable[[str], str]) -> Iterator[None]:
-    before = path.read_text()
-    path.write_text(edit(before))
-    try:
-        yield
-    finally:
-        path.write_text(before)
-
-
-def test_an_edit_of_code_reaches_what_uses_the_module_and_a_comment_reaches_nothing(settled):
+def test_an_edit_of_code_reaches_what_uses_the_module_and_a_comment_reaches_nothing(project):
     def reached(file: str, code: str) -> set[str]:
-        with changed(settled / "src" / "cxprobe" / file, lambda text: f"{text}\n{code}"):
-            run(settled, "python", "pipelines/list_code.py")
-            return {stage for stage in outdated(settled) if stage != "list_code"}
+        path = project / "src" / "cxprobe" / file
+        before = path.read_text()
+        path.write_text(f"{before}\n{code}")
+        run(project, "python", "pipelines/list_code.py")
+        path.write_text(before)
+        return {stage for stage in outdated(project) if stage != "list_code"}
 
     assert reached("tasks/pairs/evaluate.py", "# another comment\n") == set()
     assert reached("run/tracking.py", "_CHANGED = 1\n") == set()

@@ -30,14 +30,10 @@ def rates(finished_project) -> pd.DataFrame:
     return every.fillna(dict.fromkeys(facet_columns(every), ""))
 
 
-def drawn(rates: pd.DataFrame) -> list[dict]:
-    """Return thirty rates, those that decide among them."""
-    deciding = rates[rates["decides"]].sample(10, random_state=1)
-    return [*deciding.to_dict("records"), *rates.drop(deciding.index).sample(20, random_state=2).to_dict("records")]
-
-
 def test_thirty_rates_are_the_same_in_both_tables(finished_project, rates):
-    for rate in drawn(rates):
+    deciding = rates[rates["decides"]].sample(10, random_state=1)
+    others = rates.drop(deciding.index).sample(20, random_state=2)
+    for rate in [*deciding.to_dict("records"), *others.to_dict("records")]:
         results = finished_project / "results" / f"evaluate_{rate['task']}"
         table = as_written(pd.read_csv(results / "rates.csv"))
         facets = facet_columns(table)
@@ -54,9 +50,8 @@ def test_runs_of_mlflow_have_the_rates_that_decide_in_percent(finished_project, 
     deciding = rates[rates["decides"] & (rates["verdict"] != "") & (rates["measure"] == "accuracy")]
     for experiment in client.search_experiments():
         for one in runs(finished_project, experiment.name):
-            of_run = deciding[
-                (deciding["model"] == one.data.params.get("model")) & (deciding["task"] == experiment.name)
-            ]
+            of_task = deciding[deciding["task"] == experiment.name]
+            of_run = of_task[of_task["model"] == one.data.params.get("model")]
             for rate in of_run.to_dict("records"):
                 names = [name for name in one.data.metrics if name.endswith(f"/{rate['construction']}")]
                 if one.data.tags["role"] == "model" and len(names) == 1:
@@ -71,12 +66,11 @@ def test_rates_that_decide_are_the_means_of_the_responses_that_the_export_has(
     monkeypatch.chdir(finished_project)
     assert call("export", "csv", tmp_path / "answers.csv")[0] == 0
     answers = pd.read_csv(tmp_path / "answers.csv", keep_default_na=False, low_memory=False)
-    keys = ["task", "model", "construction", "source", "measure"]
     deciding = answers[answers["decides"] == True]  # noqa: E712  # as text, where columns are mixed
-    means = deciding.assign(value=pd.to_numeric(deciding["value"])).groupby(keys)["value"].mean()
+    means = deciding.assign(value=pd.to_numeric(deciding["value"])).groupby(KEYS)["value"].mean()
     shares = rates[rates["decides"] & (rates["construction"] != "all") & (rates["measure"] == "accuracy")]
     for rate in shares.to_dict("records"):
-        assert means[tuple(rate[key] for key in keys)] == pytest.approx(rate["value"], abs=1e-6)
+        assert means[tuple(rate[key] for key in KEYS)] == pytest.approx(rate["value"], abs=1e-6)
 
 
 def test_pages_show_rates_as_they_are(finished_project, rates):

@@ -5,33 +5,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn_project import empty_params
 from stage_work import do_work
+from whole_project import change
 
-from conftest import PEOPLE, ROOT, save_tiny_clm, write_toy_construction
+from conftest import PEOPLE, ROOT, change_params, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.pairs import load_language_model, score_texts
-from cxprobe.models.params import (
-    BaselineSet,
-    ContinuationAlone,
-    Llm,
-    Model,
-    ModelSpec,
-    NgramFeatures,
-    NgramModel,
-    PairClassifier,
-    Rule,
-    Series,
-    SeriesCheckpoint,
-    UnigramModel,
-)
+from cxprobe.models.params import ModelSpec
 from cxprobe.models.texts import ScoringConfig, read_pair_answers
 from cxprobe.project.params import load_params
-from cxprobe.results.params import Everything
 from cxprobe.results.schema import facet_columns
 from cxprobe.run.record import read_model_facts
 from cxprobe.run.stage import Outcome
-from cxprobe.tasks.pairs.params import AskedPairs, AskPairs, Benchmark, EvaluatePairs, PairsStage, PerCell
 
 pytest.importorskip("inspect_ai")
 
@@ -41,62 +28,56 @@ OF_OTHERS = [
     {"id": "a", "good": "She sings.", "bad": "She sing.", "kind": "agreement", "number": "one"},
     {"id": "b", "good": "They sing.", "bad": "They sings.", "kind": "agreement", "number": "many"},
     {"id": "c", "good": "He ran.", "bad": "He run.", "kind": "tense-past", "number": "one"},
-    *(
-        {"id": name, "good": f"{name} saw herself.", "bad": f"{name} saw himself.", "kind": "binding", "number": "one"}
-        for name in ("Ann", "Eve")  # one answer is always right
-    ),
+    {"id": "d", "good": "Ann saw herself.", "bad": "Ann saw himself.", "kind": "binding", "number": "one"},
+    {"id": "e", "good": "Eve saw herself.", "bad": "Eve saw himself.", "kind": "binding", "number": "one"},
 ]
 
 
+SPEC = {"name": "clm", "revision": None, "sha256": None, "dtype": "float32"}
+MEMBERS = {
+    "unigrams": {"kind": "unigrams", "language": "en"},
+    "trigrams": {"kind": "ngrams", "name": "mini-ngrams", "sha256": None},
+    "trained": {"kind": "pair_classifier", "folds": 2, "counts": {"kind": "word_ngrams", "lengths": [1, 1]}},
+    "alone": {"kind": "continuation_alone", "checkpoint": SPEC},
+    **{kind.replace("_", "-"): {"kind": kind} for kind in ("first_mentioned", "last_mentioned", "shorter")},
+}
+
+
+def configure(params: dict) -> None:
+    """Ask a series, a panel with every kind of baseline of pairs, and two models that reply, and nothing but pairs."""
+    checkpoints = {slug: SPEC | {"at": at} for slug, at in SERIES.items()}
+    series = {"kind": "series", "axis": "training_tokens", "checkpoints": checkpoints}
+    llm = {"name": "mockllm/model", "base_url": None, "max_tokens": 900, "connections": 1, "retries": 0, "timeout": 60}
+    cells = {"pairs_per_condition": {"meaning": 4, "form": 28, "control": 4}, "pseudowords": 4}
+    params |= empty_params()
+    params["models"] = {"training": series, "baseline": {"kind": "baselines", "members": MEMBERS}}
+    params["llms"] = {slug: llm | {"arguments": {"reply": "A"}} for slug in LLMS}
+    params["pairs"] |= {
+        "models": {"training": {}, "baseline": {}},
+        "llms": {slug: {} for slug in LLMS},
+        "constructions": ["toy"],
+        "make": cells,
+        "ask": {"prompt": "plain", "pairs_per_construction": None},
+        "benchmarks": {"others": {"format": "pairs", "files": "*.jsonl", "by": ["kind", "number"], "score": "sum"}},
+    }
+
+
 def write_folder(folder: Path) -> None:
-    """Write the toy construction, a benchmark, a tiny model, and what stages read of the project."""
+    """Write params.yaml, the toy construction, a benchmark, tiny models, and what stages read of the project."""
     write_toy_construction(folder / "constructions")
     (folder / "lexicon").mkdir()
     (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
     (folder / "data" / "benchmarks" / "others").mkdir(parents=True)
     (folder / "data" / "benchmarks" / "others" / "pairs.jsonl").write_text("\n".join(map(json.dumps, OF_OTHERS)))
-    for name in ("published", "prompts"):
-        (folder / name).symlink_to(ROOT / name)
+    for name in ("published", "prompts", "models/mini-ngrams"):
+        (folder / Path(name).name).symlink_to(ROOT / name)
+    save_tiny_clm(folder / "clm")
+    change_params(folder, "{}", configure)
 
 
-def models_in(folder: Path) -> dict[str, Model]:
-    """Return a series, a panel with every kind of baseline of pairs, and the checkpoint of one of them."""
-    spec = {"name": str(folder / "clm"), "revision": None, "sha256": None, "dtype": "float32"}
-    checkpoints = {slug: SeriesCheckpoint(**spec, at=at) for slug, at in SERIES.items()}
-    members = {
-        "unigrams": UnigramModel(kind="unigrams", language="en"),
-        "trigrams": NgramModel(kind="ngrams", name=str(ROOT / "models/mini-ngrams"), sha256=None),
-        "trained": PairClassifier(
-            kind="pair_classifier", folds=2, counts=NgramFeatures(kind="word_ngrams", lengths=[1, 1])
-        ),
-        "alone": ContinuationAlone(kind="continuation_alone", checkpoint=ModelSpec(**spec)),
-        **{kind.replace("_", "-"): Rule(kind=kind) for kind in ("first_mentioned", "last_mentioned", "shorter")},
-    }
-    series = Series(kind="series", axis="training_tokens", checkpoints=checkpoints)
-    panel = BaselineSet(kind="baselines", members=members)
-    return {"training": series, "baseline": panel, "clm": ModelSpec(**spec)}
-
-
-def run(step: str, item: str = "", **changes: object) -> Outcome:
-    """Run a stage's work in the current folder, with changed pairs parameters."""
-    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
-    llm = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=900, connections=1, retries=0, timeout=60)
-    cells = {"pairs_per_condition": PerCell(meaning=4, form=28, control=4), "pseudowords": 4}
-    benchmark = Benchmark(format="pairs", files="*.jsonl", by=["kind", "number"], score="sum")
-    pairs = {
-        "models": dict.fromkeys([item] if step == "measure" else ("training", "baseline"), AskedPairs()),
-        "llms": dict.fromkeys(LLMS, Everything()),
-        "constructions": ["toy"],
-        "make": params.pairs.make.model_copy(update=cells),
-        "ask": AskPairs(prompt="plain", pairs_per_construction=None),
-        "benchmarks": {"others": benchmark},
-    }
-    update = {
-        "models": models_in(Path.cwd()),
-        "llms": {"always-a": llm.model_copy(update={"arguments": {"reply": "A"}}), "knows": llm},
-        "pairs": params.pairs.model_copy(update=pairs | changes),
-    }
-    return do_work(step, "pairs", PairsStage.model_construct(None, **vars(params.model_copy(update=update))), item)
+def run(step: str, item: str = "") -> Outcome:
+    """Run a stage's work in the current folder."""
+    return do_work(step, "pairs", load_params(), item)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +85,6 @@ def outcomes(tmp_path_factory):
     """What each stage returned, in a folder with all that they wrote."""
     folder = tmp_path_factory.mktemp("pairs")
     write_folder(folder)
-    save_tiny_clm(folder / "clm")
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
         done = {"make": run("make")}
@@ -118,10 +98,6 @@ def outcomes(tmp_path_factory):
         always, knows = (Path("data/ask_pairs") / llm / "model.json" for llm in LLMS)
         knows.write_bytes(always.read_bytes())
         yield done | {"evaluate": run("evaluate")}
-
-
-def members() -> list[str]:
-    return list(models_in(Path())["baseline"].members)
 
 
 def test_pairs_and_benchmarks_are_made_and_counted(outcomes):
@@ -140,30 +116,19 @@ def test_pairs_of_a_benchmark_that_no_rate_counts_are_named_with_their_number(ou
 
 
 def test_every_member_of_a_panel_is_measured_as_one_item(outcomes):
-    assert {name.split(".")[0] for name in outcomes["score"].counts} == set(members())
-    assert {read_model_facts(Path("data/measure_pairs/baseline") / slug).kind for slug in members()} == {"baseline"}
+    assert {name.split(".")[0] for name in outcomes["score"].counts} == set(MEMBERS)
+    assert {read_model_facts(Path("data/measure_pairs/baseline") / slug).kind for slug in MEMBERS} == {"baseline"}
 
 
 def test_a_model_that_is_shown_the_continuation_alone_scores_it_as_the_model_itself_does(outcomes):
     alone = read_pair_answers(Path("data/measure_pairs/baseline/alone")).set_index("text")["log_probs"]
     pairs = read_table(Path("data/make_pairs/toy.parquet"))[::7]
     ends = dict.fromkeys(pairs["good"].str.lstrip(), 0)
-    model = load_language_model("clm", models_in(Path.cwd())["clm"])
+    model = load_language_model("clm", ModelSpec(**SPEC))
     scored = {one.text: one.log_probs for one in score_texts(model, [ends], ScoringConfig([], 4096))}
     for context, end in pairs[["context", "good"]].to_numpy():
         scores = scored[end.lstrip()]
         assert alone[context + end] == pytest.approx(scores[~np.isnan(scores)])
-
-
-def test_a_score_that_no_pair_has_is_refused(outcomes):
-    del outcomes
-    path = Path("data/make_pairs/toy.parquet")
-    before, table = path.read_bytes(), read_table(path)
-    write_table(table.assign(good=table["context"] + table["good"], context=""), path)
-    judge = EvaluatePairs(scheme="pll", score="given_context")
-    with pytest.raises(DataError, match=r"pairs.evaluate.score: given_context needs a context, and no pair has one"):
-        run("evaluate", evaluate=judge)
-    path.write_bytes(before)
 
 
 def test_every_pair_is_asked_about_in_both_orders(outcomes):
@@ -176,7 +141,7 @@ def test_every_pair_is_asked_about_in_both_orders(outcomes):
 def test_all_models_stand_side_by_side_in_one_table(outcomes):
     tables, made = outcomes["evaluate"].tables, outcomes["make"].tables
     rates = tables["rates"]
-    assert set(rates["model"]) == {*SERIES, *members(), *LLMS}
+    assert set(rates["model"]) == {*SERIES, *MEMBERS, *LLMS}
     every = read_table(Path("data/evaluate_pairs/rates.parquet"))
     divided = {name for name in facet_columns(every) if (every[name] != "").any()}
     assert {"variant", "noun_type", "compared", "origin", "score"} <= divided
@@ -191,3 +156,12 @@ def test_all_models_stand_side_by_side_in_one_table(outcomes):
     assert set(beside["source"]) == {"real", "other items"}
     assert set(beside.loc[beside["source"] == "real", "model"]) <= set(rates["model"])
     assert set(made) == {"unbalanced"}
+
+
+def test_a_score_that_no_pair_has_is_refused(outcomes):
+    path = Path("data/make_pairs/toy.parquet")
+    table = read_table(path)
+    write_table(table.assign(good=table["context"] + table["good"], context=""), path)
+    change(Path(), lambda params: params["pairs"]["evaluate"].update(score="given_context"))
+    with pytest.raises(DataError, match=r"pairs.evaluate.score: given_context needs a context, and no pair has one"):
+        run("evaluate")

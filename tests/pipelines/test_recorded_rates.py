@@ -1,7 +1,6 @@
 """The golden run: a part of the recorded rates of each task is what the stages compute with bundled models."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 import pytest
@@ -15,40 +14,27 @@ from cxprobe.project.params import load_params
 from cxprobe.results.schema import as_written, facet_columns
 
 pytestmark = pytest.mark.pipeline
-LEARNT = "subject-verb-agreement"
+CC, LEARNT = "comparative-correlative", "subject-verb-agreement"
 KEYS = ["model", "construction", "source", "measure"]
 
 
-class Part(NamedTuple):
-    """The part of a task's section that is run again, and the model whose rates are compared."""
-
-    preset: str
-    section: dict
-    entry: str
-    model: str
-
-
+# Task -> the preset, the part of the section that is run again, its entry of models, and whose rates are compared.
 PARTS = {
-    "recognition": Part(
-        "quick", {"constructions": {"comparative-correlative": ["generated"]}}, "baselines-recognition", "bag-of-words"
-    ),
-    "scenarios": Part("quick", {"constructions": ["let-alone"]}, "mini-mlm", "mini-mlm"),
-    "contrasts": Part("further", {"constructions": ["resultative"]}, "taught-clm", "taught-clm"),
-    "pairs": Part("further", {"constructions": ["resultative"], "llms": {}}, "taught-clm", "taught-clm"),
-    "prompts": Part("further", {"llms": {}}, "baselines-prompts", "hypothesis-by-premise"),
-    "interventions": Part(
-        "further", {"constructions": [LEARNT], "make": {"learn": [LEARNT]}}, "taught-clm", "taught-clm"
-    ),
+    "recognition": ("quick", {"constructions": {CC: ["generated"]}}, "baselines-recognition", "bag-of-words"),
+    "scenarios": ("quick", {"constructions": ["let-alone"]}, "mini-mlm", "mini-mlm"),
+    "contrasts": ("further", {"constructions": ["resultative"]}, "taught-clm", "taught-clm"),
+    "pairs": ("further", {"constructions": ["resultative"], "llms": {}}, "taught-clm", "taught-clm"),
+    "prompts": ("further", {"llms": {}}, "baselines-prompts", "hypothesis-by-premise"),
+    "interventions": ("further", {"constructions": [LEARNT], "make": {"learn": [LEARNT]}}, "taught-clm", "taught-clm"),
 }
 
 
 @pytest.mark.parametrize("task", PARTS)
 def test_rates_in_git_are_computed_again(task, tmp_path, monkeypatch):
-    part = PARTS[task]
-    content = YAML(typ="safe").load(preset_text(part.preset, ROOT / "presets"))
-    asked = content[task]["models"][part.entry]
-    made = content[task].get("make", {}) | part.section.get("make", {})
-    content[task] |= {"models": {part.entry: asked}, **part.section, "make": made}
+    preset, section, entry, model = PARTS[task]
+    content = YAML(typ="safe").load(preset_text(preset, ROOT / "presets"))
+    made = content[task].get("make", {}) | section.get("make", {})
+    content[task] |= {**section, "models": {entry: content[task]["models"][entry]}, "make": made}
     content["report"]["tested"] = []
     for name in ("constructions", "lexicon", "models", "prompts", "published"):
         (tmp_path / name).symlink_to(ROOT / name)
@@ -56,13 +42,11 @@ def test_rates_in_git_are_computed_again(task, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     params = load_params(Path("params.yaml"), Path("constructions")).params_of(task)
     do_work("make", task, params)
-    assert not measure(task, params, part.entry).faults
+    assert not measure(task, params, entry).faults
     outcome = do_work("evaluate", task, params)
     assert not outcome.faults
-    computed = outcome.tables["rates"].set_index("model").loc[[part.model]].reset_index()
-    recorded = as_written(read_table(ROOT / f"recorded/{part.preset}.csv")).query(
-        "task == @task and construction != 'all'"
-    )
+    computed = outcome.tables["rates"].set_index("model").loc[[model]].reset_index()
+    recorded = as_written(read_table(ROOT / f"recorded/{preset}.csv")).query("task == @task and construction != 'all'")
     both = computed.merge(recorded, on=[*KEYS, *facet_columns(computed)], suffixes=("", "_recorded"))
     assert not both.empty
     for column in ("value", "n"):

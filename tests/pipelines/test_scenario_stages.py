@@ -2,19 +2,25 @@
 
 import pandas as pd
 import pytest
+from drawn_project import empty_params
 from ruamel.yaml import YAML
 from stage_work import do_work
 
-from conftest import ROOT, save_tiny_mlm, write_toy_construction
+from conftest import ROOT, change_params, save_tiny_mlm, write_toy_construction
 from cxprobe.files.tables import read_table
-from cxprobe.models.params import BaselineSet, ModelSpec, Rule
 from cxprobe.project.params import load_params
-from cxprobe.results.params import Everything
 from cxprobe.run.record import read_model_facts
 from cxprobe.run.stage import Outcome
 
-BASELINES = ("fixed-word", "last-rule", "copier")
-SET = BaselineSet(kind="baselines", members={name: Rule(kind=name.replace("-", "_")) for name in BASELINES})
+BASELINES = {name.replace("_", "-"): {"kind": name} for name in ("fixed_word", "last_rule", "copier")}
+MLM = {"name": "models/mlm", "revision": None, "sha256": None, "dtype": "float32"}
+
+
+def configure(params: dict) -> None:
+    params |= empty_params()
+    params["models"] = {"mlm": MLM, "baselines": {"kind": "baselines", "members": BASELINES}}
+    params["scenarios"] |= {"models": {"mlm": {}, "baselines": {}}, "constructions": ["toy"]}
+    params["scenarios"]["make"]["share"] = 1.0
 
 
 @pytest.fixture
@@ -23,21 +29,14 @@ def folder(tmp_path, monkeypatch):
     write_toy_construction(tmp_path / "constructions")
     save_tiny_mlm(tmp_path / "models" / "mlm")
     (tmp_path / "published").symlink_to(ROOT / "published")
+    change_params(tmp_path, "{}", configure)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def run(step: str, item: str = "") -> Outcome:
-    """Run a stage's work in the current folder, with the toy construction, a model and baselines."""
-    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
-    section = params.scenarios
-    make = section.make.model_copy(update={"share": 1.0})
-    section = section.model_copy(
-        update={"models": dict.fromkeys(("mlm", "baselines"), Everything()), "constructions": ["toy"], "make": make}
-    )
-    models = {"mlm": ModelSpec(name="models/mlm", revision=None, sha256=None, dtype="float32"), "baselines": SET}
-    changed = params.model_copy(update={"models": models, "scenarios": section})
-    return do_work(step, "scenarios", changed.params_of("scenarios"), item)
+    """Run a stage's work in the current folder."""
+    return do_work(step, "scenarios", load_params(), item)
 
 
 def score() -> Outcome:
@@ -50,12 +49,10 @@ def scores_of(folder, inside: str = "mlm") -> pd.DataFrame:
 
 
 def change_scenarios(folder, change) -> None:
-    path = folder / "constructions" / "toy" / "scenarios.yaml"
-    yaml = YAML(typ="safe")
+    path, yaml = folder / "constructions" / "toy" / "scenarios.yaml", YAML(typ="safe")
     content = yaml.load(path)
     change(content)
-    with path.open("w") as file:
-        yaml.dump(content, file)
+    yaml.dump(content, path)
 
 
 def test_a_candidate_of_several_tokens_leaves_its_items_out_and_is_reported(folder):
@@ -102,11 +99,12 @@ def test_baseline_models_stand_beside_a_real_one_from_the_answers_to_the_report(
     outcome = run("evaluate")
     assert {tuple(one.metrics) for one in outcome.runs} == {()}  # as on the first page: the items are too few
     assert {run.model for run in outcome.runs} == {"mlm", *BASELINES}
-    assert {part.part["calibration"] for part in outcome.runs[0].children} > {"none"}
-    assert {table for one in (*outcome.runs, *outcome.runs[0].children) for table in one.tables} == {"rates"}
+    (mlm,) = (one for one in outcome.runs if one.model == "mlm")
+    assert {part.part["calibration"] for part in mlm.children} > {"none"}
+    assert {table for one in (*outcome.runs, *mlm.children) for table in one.tables} == {"rates"}
     base = scores_of(folder).query("scenario == 'S1'")
     accuracy = (base["log_p_first"] > base["log_p_second"]).mean()
-    (plain,) = (part for part in outcome.runs[0].children if part.part["calibration"] == "none")
+    (plain,) = (part for part in mlm.children if part.part["calibration"] == "none")
     assert plain.metrics["accuracy/toy"] == pytest.approx(accuracy)
     comparisons = outcome.tables["comparisons"]
     assert set(comparisons["first"]) == {"mlm"}

@@ -17,24 +17,6 @@ from cxprobe.run.stage import Stage
 
 pytestmark = pytest.mark.pipeline
 
-SENTENCES = "data/mine_sentences/toys/toy/sentences.parquet"
-
-
-def test_the_stage_has_mined_what_params_name(finished_project):
-    folder = finished_project
-    sentences = pd.read_parquet(folder / SENTENCES)
-    columns = ["id", "text", "url", "start", "end", "tags", "matched", "slots", "length", "second_start"]
-    assert sentences.columns.tolist() == columns
-    results = folder / "results" / "mine_sentences" / "toys"
-    counts = pd.read_csv(results / "counts.csv").set_index("count")["value"]
-    assert counts["shards"] == 2
-    assert counts["faults"] == len(pd.read_csv(results / "faults.csv")) == 2
-    steps = pd.read_csv(results / "steps.csv").set_index(["construction", "what"])["number"]
-    assert steps["toy", "sentences"] == len(sentences) == 80
-    rejects = pd.read_csv(results / "rejects.csv")
-    assert rejects.columns.tolist() == ["construction", "reason", "sentences"]
-    assert not list((folder / "data" / ".scratch" / "mine_sentences").iterdir())
-
 
 def test_a_project_of_a_preset_that_mines_nothing_can_mine(tmp_path):
     folder = tmp_path / "project"

@@ -176,20 +176,14 @@ def test_the_metrics_of_dvc_are_the_mean_rate_of_the_constructions_by_question_b
 
 
 def test_the_picture_of_a_run_has_the_rates_that_answer_a_question_beside_their_baselines_and_controls():
-    judged = RATE | {"task": "t", "chance": 0.5, "baseline": "best", "verdict": "knows", "question": "form"}
-    contrast = {"condition": "construction", "baseline": "rival", "question": "meaning"}
+    judged = RATE | {"task": "t", "chance": 0.5, "baseline": "rival", "verdict": "knows", "question": "meaning"}
     limits = {"control": 0.9, "control_low": 0.8, "control_high": 1.0, "control_n": 4}
     rates = [
-        judged | {"construction": "c-form"},
-        judged | {"construction": "c-form", "model": "best", "value": 0.4, "verdict": ""},
-        judged | contrast | limits | {"n": 4},
-        judged | contrast | {"condition": "rival", "decides": False, "verdict": "", "value": 0.3},
+        judged | limits | {"construction": "c-form", "condition": "construction", "n": 4},
+        judged | {"construction": "c-form", "condition": "rival", "decides": False, "verdict": "", "value": 0.3},
         judged | {"construction": "control", "question": ""},
     ]
-    form, meaning = findings_in(pd.DataFrame(rates), lambda name: name[0])
-    assert [(one.construction, one.question, one.row["construction"]) for one in (form, meaning)] == [
-        ("c", "form", "c-form"),
-        ("c", "meaning", "c"),
-    ]
-    assert [(one.baseline.name, one.baseline.rate.value) for one in (form, meaning)] == [("best", 0.4), ("rival", 0.3)]
-    assert (form.control, meaning.control.value) == (None, 0.9)
+    [found] = findings_in(pd.DataFrame(rates), lambda name: name[0])
+    assert (found.construction, found.question, found.row["construction"]) == ("c", "meaning", "c-form")
+    assert (found.baseline.name, found.baseline.rate.value) == ("rival", 0.3)
+    assert found.control.value == 0.9

@@ -16,13 +16,12 @@ from conftest import change_params, toy_params, write_toy_files
 from cxprobe.files.tables import write_table
 from cxprobe.models.params import Series
 from cxprobe.project.params import load_params
-from cxprobe.results.findings import Baseline, Finding, ReportModels
+from cxprobe.results.findings import Finding, ReportModels
 from cxprobe.results.pages import _better, render_pages, runs_in_mlflow
 from cxprobe.results.schema import OF_CONTROL, OF_DIFFERENCE, RATES, write_rates
 from cxprobe.results.task import ReportInputs
 from cxprobe.results.words import with_blanks
 from cxprobe.run.stage import Stage
-from cxprobe.stats import Estimate
 from cxprobe.tasks.registry import TASKS
 
 INTERVAL = re.compile(r"\d+\u00a0% \[[\d.]+,\u00a0[\d.]+\]")
@@ -171,35 +170,19 @@ def test_links_lead_to_pages_tables_and_places_that_exist(pages, folder):
 def test_the_overview_has_the_sentences_on_which_the_best_baseline_gets_least(folder):
     params = with_params(folder, ["recognition"])
     baseline = models_of(params).baseline[0]
-    rows = []
-    for source, value in (("generated", 0.98), ("balanced", 0.5)):
-        rows.append({"model": "one", "source": source, "value": 0.9, "baseline": baseline, "verdict": "above_chance"})
-        rows.append({"model": baseline, "source": source, "value": value})
+    one = {"model": "one", "value": 0.9, "baseline": baseline, "verdict": "above_chance"}
+    values = {"generated": 0.98, "balanced": 0.5}
+    rows = [
+        row | {"source": source} for source in values for row in (one, {"model": baseline, "value": values[source]})
+    ]
     write_task_rates(folder, "recognition", *rows)
     *_, found = read(params)
     assert [(one.row["source"], one.headline) for one in found] == [("generated", False), ("balanced", True)]
 
 
-def test_rates_of_a_task_are_findings_with_their_baseline_and_the_verdict_of_the_evaluation(folder):
-    params = with_params(folder, ["scenarios"])
-    test = {"source": "own", "scenario": "S1", "calibration": "none", "high": 0.6, "n": 60}
-    lead = {"difference": 0.3, "diff_low": 0.1, "diff_high": 0.5, "p_adjusted": 0.2}
-    flips = {"measure": "flips", "scenario": "S3", "value": 0.98, "low": 0.9, "high": 0.99, "decides": False}
-    write_task_rates(
-        folder,
-        "scenarios",
-        test | lead | {"model": "mlm", "value": 0.5, "baseline": "last-rule", "verdict": "preference"},
-        test | flips | {"model": "mlm", "chance": np.nan},
-        test | {"model": "last-rule", "value": 0.45},
-    )
-    *_, (one,) = read(params)
-    assert (one.row["verdict"], one.way, one.headline) == ("preference", "scenario S1: base text", True)
-    assert one.baseline == Baseline("last-rule", Estimate(0.45, 0.4, 0.6, 60))
-
-
 def test_earlier_checkpoints_and_random_controls_are_not_in_the_overview(folder):
     params = with_params(folder, ["pairs", "recognition"])
-    step = {"name": "models/clm", "revision": None, "sha256": None, "dtype": "float32"}
+    step = params.models["clm"].model_dump()
     points = {f"step-{at}": step | {"at": at} for at in (10, 20)}
     series = Series.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
     pairs = params.pairs.model_copy(update={"models": {**params.pairs.models, "grown": {}}})

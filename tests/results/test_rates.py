@@ -1,5 +1,8 @@
 """Rates of responses, against plain means, and which of them decide."""
 
+from itertools import product
+
+import numpy as np
 import pandas as pd
 
 from cxprobe.results.rates import ALL, Facet, divided_by, rates_of, with_all
@@ -7,23 +10,12 @@ from cxprobe.results.rates import ALL, Facet, divided_by, rates_of, with_all
 
 def responses() -> pd.DataFrame:
     """Return the responses of two models to four items of two constructions, in two orders; the first order decides."""
-    rows = []
-    for model, right in (("good", 1.0), ("poor", 0.0)):
-        for construction in ("c1", "c2"):
-            for item in range(4):
-                for order in ("first", "second"):
-                    value = right if order == "first" else float(item % 2)
-                    rows.append((model, construction, f"{item}", order, value))
-    table = pd.DataFrame(rows, columns=["model", "construction", "item", "order", "value"])
-    return table.assign(
-        task="toy",
-        source="own",
-        measure="accuracy",
-        chance=0.5,
-        question="form",
-        decides=table["order"] == "first",
-        cluster_item=table["construction"] + table["item"],
-    )
+    columns = ["model", "construction", "item", "order"]
+    table = pd.DataFrame(product(("good", "poor"), ("c1", "c2"), "0123", ("first", "second")), columns=columns)
+    is_first = table["order"] == "first"
+    table["value"] = np.where(is_first, table["model"] == "good", table["item"].astype(int) % 2).astype(float)
+    fixed = {"task": "toy", "source": "own", "measure": "accuracy", "chance": 0.5, "question": "form"}
+    return table.assign(**fixed, decides=is_first, cluster_item=table["construction"] + table["item"])
 
 
 FACETS = (Facet(where="decides"), Facet(["order"]))
@@ -58,7 +50,5 @@ def test_each_column_that_divides_has_texts_and_none_where_a_rate_is_over_all_it
     for facet in facets:
         of_facet = rates[facet.among(rates)]
         pd.testing.assert_frame_equal(of_facet, divided_by(rates, *facet.columns))
-        pd.testing.assert_frame_equal(
-            of_facet[["model", "value", "n"]].reset_index(drop=True),
-            rates_of(table, [facet])[["model", "value", "n"]],
-        )
+        alone = rates_of(table, [facet])[["model", "value", "n"]]
+        pd.testing.assert_frame_equal(of_facet[["model", "value", "n"]].reset_index(drop=True), alone)

@@ -5,30 +5,14 @@ import pandas as pd
 import pytest
 
 from cxprobe.errors import DataError
-from cxprobe.files.tables import read_table
-from cxprobe.results.schema import OF_CONTROL, OF_DIFFERENCE, RATES, RESPONSES, write_rates, write_responses
+from cxprobe.results.schema import OF_CONTROL, OF_DIFFERENCE, RATES, write_rates
 
-RESPONSE = {
-    **dict.fromkeys(RESPONSES, ""),
-    **{"task": "toy", "model": "m", "construction": "c", "source": "own", "item": "1", "measure": "accuracy"},
-    **{"value": 1.0, "chance": 0.5, "decides": True, "cluster_item": "1", "order": "first"},
-}
 RATE = {
     **dict.fromkeys(RATES, ""),
     **dict.fromkeys([*OF_DIFFERENCE, *OF_CONTROL], np.nan),
     **{"task": "toy", "model": "m", "construction": "c", "source": "own", "measure": "accuracy"},
     **{"value": 0.5, "low": 0.4, "high": 0.6, "n": 8, "ties": 0, "chance": 0.5, "decides": True, "order": ""},
 }
-
-
-def test_what_is_written_is_read_back_and_absent_numbers_stay_absent(tmp_path):
-    write_rates(pd.DataFrame([RATE]), tmp_path / "rates.parquet")
-    (row,) = read_table(tmp_path / "rates.parquet").to_dict("records")
-    assert row["value"] == 0.5
-    assert np.isnan(row["difference"])
-    write_responses(pd.DataFrame([RESPONSE]), ["order"], tmp_path / "responses.parquet")
-    (row,) = read_table(tmp_path / "responses.parquet").to_dict("records")
-    assert row == RESPONSE
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,6 @@ NONE = {"baseline": "", "difference": float("nan"), "diff_low": float("nan"), "p
         (BELOW | LOSES, "below_chance"),
         (WIDE | BEATS, "smoke_test"),
         (AROUND | LOSES | {"prefers": True}, "preference"),
-        (ABOVE | BEATS | {"prefers": True}, "above_baseline"),
-        (WIDE | LOSES | {"prefers": True}, "preference"),
         (ABOVE | BEATS | {"passes_control": True}, "knows"),
         (ABOVE | BEATS | {"passes_control": False}, "fails_control"),
         (ABOVE | LOSES | {"passes_control": True}, "without_construction"),

@@ -1,6 +1,5 @@
 """Configurations drawn by a seed: valid ones of any shape, with tiny models, and what they need in a folder."""
 
-import json
 import re
 from copy import deepcopy
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 from ruamel.yaml import YAML
 from tiny_lms import save_lm, tokenizer_of
+from whole_project import BENCHMARK, write_benchmark
 
 from conftest import ROOT, save_tiny_bert, save_toy_tagger, write_toy_construction, write_toy_corpus
 from cxprobe.cli.init import preset_text
@@ -177,39 +177,25 @@ def draw_pairs(rng: Draw, params: dict[str, Any], folder: Path) -> None:
     section["evaluate"] = {"scheme": "pll", "score": one(rng, "per_token", "sum", "per_character")}
     section["ask"] = {"prompt": "plain", "pairs_per_construction": 1}
     section["benchmarks"] = {}
-    for name in some(rng, ["blimp", "others"], 2) if rng.random() < 0.5 or not section["constructions"] else []:
-        section["benchmarks"][name] = write_benchmark(rng, folder / "data/benchmarks" / name)
+    for name in some(rng, ["toy-blimp", "others"], 2) if rng.random() < 0.5 or not section["constructions"] else []:
+        section["benchmarks"][name] = write_pairs(rng, folder) if name == "others" else BENCHMARK
+    if "toy-blimp" in section["benchmarks"]:
+        write_benchmark(folder)
 
 
-def write_benchmark(rng: Draw, folder: Path) -> dict[str, Any]:
+def write_pairs(rng: Draw, folder: Path) -> dict[str, Any]:
     """Write pairs of others, among them groups in which one word is always right, and return their entry."""
-    folder.mkdir(parents=True)
-    groups = some(rng, ["let-alone", "only-npi", "agreement"], 2)
-    score = one(rng, "sum", "per_token")
-    if folder.name == "others":
-        rows = [
-            f"{group}{number}\t{NAMES[number]} {verb}.\t{NAMES[number]} {other}.\t{group}\tv{number}"
-            for group in groups
-            for number in range(int(rng.integers(1, 4)))
-            for verb, other in [("runs", "run") if number % 2 == 0 or group == "only-npi" else ("run", "runs")]
-        ]
-        (folder / "pairs.tsv").write_text("\n".join(["id\tgood\tbad\tphenomenon\tverb", *rows]) + "\n")
-        by = one(rng, ["phenomenon"], ["phenomenon", "verb"])
-        return {"format": "pairs", "files": "*.tsv", "by": by, "score": score}
-    for group in groups:
-        kept = {"field": "syntax", "linguistics_term": group, "UID": f"{group}_one".replace("-", "_")}
-        rows = [
-            {"sentence_good": f"{first} {name} ran.", "sentence_bad": f"{second} {name} ran.", "pairID": name}
-            for number, name in enumerate(NAMES[: int(rng.integers(1, 4))])
-            for first, second in [("Only", "Even") if number % 2 == 0 or group == "only-npi" else ("Even", "Only")]
-        ]
-        (folder / f"{group}.jsonl").write_text("".join(json.dumps(row | kept) + "\n" for row in rows))
-    return {
-        "format": "blimp",
-        "files": "*.jsonl",
-        "by": one(rng, ["phenomenon"], ["phenomenon", "paradigm"]),
-        "score": score,
-    }
+    rows = [
+        f"{group}{number}\t{NAMES[number]} {verb}.\t{NAMES[number]} {other}.\t{group}\tv{number}"
+        for group in some(rng, ["let-alone", "only-npi", "agreement"], 2)
+        for number in range(int(rng.integers(1, 4)))
+        for verb, other in [("runs", "run") if number % 2 == 0 or group == "only-npi" else ("run", "runs")]
+    ]
+    path = folder / "data/benchmarks/others/pairs.tsv"
+    path.parent.mkdir(parents=True)
+    path.write_text("\n".join(["id\tgood\tbad\tphenomenon\tverb", *rows]) + "\n")
+    by = one(rng, ["phenomenon"], ["phenomenon", "verb"])
+    return {"format": "pairs", "files": "*.tsv", "by": by, "score": one(rng, "sum", "per_token")}
 
 
 def draw_prompts(rng: Draw, params: dict[str, Any], folder: Path) -> None:

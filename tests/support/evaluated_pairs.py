@@ -7,7 +7,6 @@ import pandas as pd
 
 from cxprobe.models.texts import TokenScores, token_table
 from cxprobe.results.rates import divided_by, rates_of, with_further
-from cxprobe.stats import credits_of_margins
 from cxprobe.tasks.pairs.evaluate import FACETS, further_rates, pair_responses, pool_pairs, with_units
 from cxprobe.tasks.pairs.params import EvaluatePairs
 
@@ -22,10 +21,6 @@ def crossed(**values) -> pd.DataFrame:
     return table.assign(**{name: value for name, value in USUAL.items() if name not in values})
 
 
-def credited(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(accuracy=credits_of_margins(table["margin"].to_numpy(float)))
-
-
 def tokens(text: str, scheme: str, log_probs: list[float]) -> TokenScores:
     ends = [place for place, letter in enumerate(text + " ") if letter == " "]
     spans = list(zip([0, *ends[:-1]], ends, strict=True))
@@ -33,15 +28,8 @@ def tokens(text: str, scheme: str, log_probs: list[float]) -> TokenScores:
     return TokenScores(text, scheme, places, np.array(spans), np.array(log_probs, dtype=float))
 
 
-ONE = {
-    "item": "i",
-    "construction": "toy",
-    "tests": "meaning",
-    "words": "real",
-    "source": "real",
-    "variant": "A",
-    "cluster_frame": "f",
-}
+ONE = {"item": "i", "cluster_frame": "f"}
+ONE |= {name: USUAL[name] for name in ("construction", "tests", "words", "source", "variant")}
 TEXTS = pd.DataFrame(
     [
         {"id": "a", "context": "it is", "good": " so", "bad": " not", "order": "original", **ONE},

@@ -12,11 +12,7 @@ from stage_work import do_work
 from conftest import ROOT
 from cxprobe.cli.init import preset_text
 from cxprobe.files.tables import write_table
-from cxprobe.models.texts import without_gaps
 from cxprobe.project.params import Params, load_params
-from cxprobe.results.rates import columns_of
-from cxprobe.results.schema import write_responses
-from cxprobe.tasks.pairs.evaluate import FACETS, KEPT, pair_responses, with_units
 
 MEANING, FORM, UNBALANCED = "let-alone", "anaphor-agreement", "npi-licensing"
 PAIRS = (MEANING, FORM, UNBALANCED)
@@ -70,20 +66,11 @@ def write_small_project(folder: Path) -> None:
 
 
 def make_small_data() -> Params:
-    """Make the data of the project in the working directory, and what its baseline answers to pairs."""
+    """Make the data of the project in the working directory."""
     params = load_params()
     for line in ("pairs", "prompts", "scenarios"):
         do_work("make", line, params)
     make_sentences()
-    paths = {name: Path("data/make_pairs") / f"{name}.parquet" for name in PAIRS}
-    pairs = pd.concat([pd.read_parquet(path).assign(balanced=name != UNBALANCED) for name, path in paths.items()])
-    judged = without_gaps(pairs).assign(
-        source=pairs["words"], model=RULE, scheme="rule", score="preference", margin=0.0, accuracy=0.5
-    )
-    decided = judged.drop(columns=["context", "good", "bad"]).assign(deciding=True)
-    responses = pair_responses(with_units(decided)).assign(task="pairs", model=RULE)
-    facets = dict.fromkeys([*columns_of(FACETS), *KEPT])
-    write_responses(responses, [*facets], Path("data/evaluate_pairs/responses.parquet"))
     return params
 
 

@@ -1,6 +1,5 @@
 """A preset as a project that runs here: the files that it imports, and tiny models in the places of its own."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import pandas as pd
 from reasoning_tables import PLAIN
 from tiny_lms import save_lm, tokenizer_of
+from whole_project import write_benchmark
 
 from cxprobe.tasks.registry import TASKS
 
@@ -17,19 +17,14 @@ RELATIONS = ("entailment", "neutral", "contradiction")
 POSITIONS = 2048
 # Constructions whose pairs have nothing that others have not: rivals, pseudowords, variants of one's own, form.
 ALIKE = ("causative-with", "ditransitive", "caused-motion", "intransitive-motion", "anaphor-agreement", "npi-licensing")
-# A part of a model's name on the hub -> the kind of the tiny one; the first that fits.
+# The kind of a tiny model -> a pattern for names on the hub; the first that fits.
 KINDS = {
     "deberta-v2": "deberta-v2",
     "deberta": "deberta",
-    "berta": "roberta",
-    "bert": "bert",
-    "llama": "llama",
-    "gemma": "llama",  # whose tokenizer puts something before a text, too
-    "olmo": "llama",
-    "smollm": "llama",
-    "mlm": "bert",
-    "minilm": "bert",
-    "": "gpt2",
+    "roberta": "berta",
+    "bert": "bert|mlm|minilm",
+    "llama": "llama|gemma|olmo|smollm",  # Gemma's tokenizer puts something before a text, too
+    "gpt2": "",
 }
 
 
@@ -51,7 +46,7 @@ def write_imports(folder: Path, params: dict[str, Any]) -> None:
     texts |= {path: _inferences(Path(path), constructions, 1) for path in asked}
     texts |= {path: PLAIN.replace("\t", _between(path)) for path in reasoning}
     for name in params["pairs"]["benchmarks"]:
-        texts[f"data/benchmarks/{name}/toy_paradigm.jsonl"] = _blimp()
+        write_benchmark(folder, name)
     for path, text in texts.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
@@ -63,11 +58,8 @@ def _inferences(path: Path, constructions: list[str], items: int) -> str:
     for construction in constructions:
         for number in range(3 * items):
             name = f"the {path.stem} {construction} {number}"
-            parts = {
-                "premise": f"The cat of {name} slept.",
-                "hypothesis": f"The dog of {name} ran.",
-                "relation": f"{number % 3} ({RELATIONS[number % 3]})",
-            }
+            parts = {"premise": f"The cat of {name} slept.", "hypothesis": f"The dog of {name} ran."}
+            parts["relation"] = f"{number % 3} ({RELATIONS[number % 3]})"
             rows += [(construction, str(number), part, text) for part, text in parts.items()]
     return "".join(_between(path.name).join(row) + "\n" for row in rows)
 
@@ -75,15 +67,6 @@ def _inferences(path: Path, constructions: list[str], items: int) -> str:
 def _between(path: str) -> str:
     """Return what stands between the cells of a file."""
     return "\t" if path.endswith(".tsv") else ","
-
-
-def _blimp() -> str:
-    fixed = {"field": "syntax", "linguistics_term": "binding", "UID": "toy_paradigm", "simple_LM_method": True}
-    rows = [
-        {"sentence_good": f"{name} sees herself.", "sentence_bad": f"{name} sees himself.", "pairID": name}
-        for name in ("Ann", "Eve")
-    ]
-    return "".join(json.dumps(row | fixed) + "\n" for row in rows)
 
 
 def cut_down(params: dict[str, Any]) -> None:
@@ -100,10 +83,7 @@ def cut_down(params: dict[str, Any]) -> None:
     controls = recognition["probe"]["controls"]
     controls["folds"] = controls["folds"] and 2
     params["scenarios"]["make"]["share"] = 0.002
-    pairs["make"] = {
-        "pairs_per_condition": {"meaning": 1, "form": 2, "control": 1},
-        "pseudowords": 1,
-    }
+    pairs["make"] = {"pairs_per_condition": {"meaning": 1, "form": 2, "control": 1}, "pseudowords": 1}
     params["contrasts"]["make"] |= {"frames": 1, "shuffled": 1}
     params["contrasts"]["constructions"] = params["contrasts"]["constructions"][:2]
     if pairs["ask"]:
@@ -139,7 +119,7 @@ def save_tiny_models(params: dict[str, Any]) -> None:
         for _, column in pd.read_parquet(path).select_dtypes(exclude="number").items():
             for text in column.astype(str):
                 words.update(re.findall("[A-Za-z]+", text))
-    for kind in {checkpoint["name"].removeprefix("tiny/") for checkpoint in _checkpoints(params)} & {*KINDS.values()}:
+    for kind in {checkpoint["name"].removeprefix("tiny/") for checkpoint in _checkpoints(params)} & {*KINDS}:
         own = {word.lower() for word in words} if kind == "bert" else words
         tokenizer = tokenizer_of(kind, sorted(own))
         tokenizer.model_max_length = POSITIONS
@@ -154,4 +134,4 @@ def _checkpoints(params: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _kind_of(name: str) -> str:
-    return next(kind for part, kind in KINDS.items() if part in name.lower())
+    return next(kind for kind, names in KINDS.items() if re.search(names, name.lower()))

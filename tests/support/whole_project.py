@@ -33,13 +33,14 @@ def runs(folder: Path, experiment: str, query: str = ""):
     return client.search_runs([client.get_experiment_by_name(experiment).experiment_id], query)
 
 
-def write_benchmark(folder: Path) -> None:
-    """Write `BENCHMARK`, "toy-blimp", into a project: four pairs, of which one has two texts that are the same."""
+def write_benchmark(folder: Path, name: str = "toy-blimp") -> None:
+    """Write the files of `BENCHMARK` into a project: four pairs, of which one has two texts that are the same."""
     kept = {"field": "morphology", "linguistics_term": "agreement", "UID": "toy_agreement"}
     ends = {"cat": "runs", "dog": "run", "horse": "run", "bird": "run"}
     rows = [
         {"sentence_good": f"the {noun} runs.", "sentence_bad": f"the {noun} {end}.", "pairID": noun} | kept
         for noun, end in ends.items()
     ]
-    (folder / "data/benchmarks/toy-blimp").mkdir(parents=True)
-    (folder / "data/benchmarks/toy-blimp/toy_agreement.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    path = folder / "data/benchmarks" / name / "toy_agreement.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("\n".join(map(json.dumps, rows)))

@@ -50,13 +50,17 @@ def test_texts_are_the_same_up_to_where_they_differ_and_the_next_word_is_not(fir
         assert first[:end] != second[:end] or first[end - 1] != " "
 
 
+def tokens_of(log_probs: dict[str, float]) -> pd.DataFrame:
+    """Return scores of texts that are one token each."""
+    rows = [
+        (text, "causal", np.array([0]), np.array([len(text)]), np.array([number])) for text, number in log_probs.items()
+    ]
+    return pd.DataFrame(rows, columns=["text", "scheme", "starts", "stops", "log_probs"])
+
+
 def test_a_text_without_a_score_is_named():
-    tokens = pd.DataFrame(
-        [("the old cat runs. the cat sings.", "causal", np.array([0]), np.array([32]), np.array([-1.0]))],
-        columns=["text", "scheme", "starts", "stops", "log_probs"],
-    )
     with pytest.raises(DataError, match="pair a: not every token has a score"):
-        pair_margins(pair_table(PAIRS[:1]), tokens)
+        pair_margins(pair_table(PAIRS[:1]), tokens_of({"the old cat runs. the cat sings.": -1.0}))
 
 
 def test_the_contrast_of_a_frame_is_the_mean_margin_of_each_condition_and_less_the_others():
@@ -74,24 +78,14 @@ def test_the_contrast_of_a_frame_is_the_mean_margin_of_each_condition_and_less_t
 
 
 def test_a_finding_is_the_share_of_frames_above_0_with_the_item():
-    def pair(frame, condition, good, bad):
-        groups = {"construction": "toy", "condition": condition}
-        return Pair(f"{frame} {condition}", frame, f"{condition}.", good, bad, groups, {})
-
-    pairs = [pair(frame, condition, f" {frame}r", f" {frame}w") for frame in "ab" for condition in CONDITIONS]
-    sums = {"construction. ar": -1.0, "construction. br": -3.0, "control. ar": -1.0, "control. br": -1.0}
-    sums |= {f"{condition}. {frame}w": -2.0 for frame in "ab" for condition in CONDITIONS}
-    rows = [
-        {
-            "text": text,
-            "scheme": "causal",
-            "starts": np.array([0, len(text) - 3]),
-            "stops": np.array([len(text) - 3, len(text)]),
-            "log_probs": np.array([np.nan, number]),
-        }
-        for text, number in sums.items()
+    pairs = [
+        Pair(f"{frame} {condition}", frame, f"{condition}.", f" {frame}r", f" {frame}w", {"condition": condition}, {})
+        for frame in "ab"
+        for condition in CONDITIONS
     ]
-    [said] = contrasts_in_words(pair_table(pairs), pd.DataFrame(rows))
+    log_probs = {text: -1.0 if text.endswith("r") else -2.0 for text in member_texts(pairs)}
+    tokens = tokens_of(log_probs | {"construction. br": -3.0})
+    [said] = contrasts_in_words(pair_table(pairs).assign(construction="toy"), tokens)
     assert said.replace("\u00a0", " ") == (
         "toy: the contrast is above 0 in 50 % [6, 94] of 2 frames, and that of the control in 100 % [34, 100] of "
         '2 frames; an item: "construction.", then "ar" or "aw"'

@@ -4,29 +4,22 @@ import pandas as pd
 import pytest
 
 from cxprobe.models.texts import Pair, pair_table
-from cxprobe.results.schema import RESPONSES, write_responses
 from cxprobe.tasks.contrasts.evaluate import ContrastsEvaluation, margin_responses, without_solved
 
 
-def test_the_margins_of_pairs_have_frame_condition_wording_cell_order_and_the_words_that_recur(tmp_path):
+def test_the_margins_of_pairs_have_frame_condition_wording_cell_order_and_the_words_that_recur():
     groups = {"construction": "toy", "condition": "construction", "wording": "noun", "cell": "1a"}
+    clusters = {"original": {"frame": "frame 0", "verb": "hit"}, "switched": {"frame": "frame 0"}}
     pairs = [
-        Pair(f"p-{order}", "frame 0", "Ann hit Beth.", " Ann.", " Beth.", {**groups, "order": order}, clusters)
-        for order, clusters in (
-            ("original", {"frame": "frame 0", "verb": "hit"}),
-            ("switched", {"frame": "frame 0"}),
-        )
+        Pair(f"p-{order}", "frame 0", "Ann hit Beth.", " Ann.", " Beth.", {**groups, "order": order}, words)
+        for order, words in clusters.items()
     ]
     rows = margin_responses(pair_table(pairs).assign(margin=[0.5, -0.25]))
-    path = tmp_path / "responses.parquet"
-    facets = ["condition", "wording", *ContrastsEvaluation.kept]
-    write_responses(rows.assign(task="contrasts", model="m"), facets, path)
-    written = pd.read_parquet(path)
-    assert {*RESPONSES, "condition", "wording", "cell", "order"} <= {*written}
-    assert written["value"].tolist() == [0.5, -0.25]
-    assert written["order"].tolist() == ["original", "switched"]
-    assert written["cluster_verb"].fillna("").tolist() == ["hit", ""]
-    assert not written["decides"].any()
+    assert {"condition", "wording", *ContrastsEvaluation.kept} <= {*rows}
+    assert rows["value"].tolist() == [0.5, -0.25]
+    assert rows["order"].tolist() == ["original", "switched"]
+    assert rows["cluster_verb"].tolist()[0] == "hit"
+    assert not rows["decides"].any()
 
 
 @pytest.mark.parametrize(

@@ -98,13 +98,6 @@ def test_likings_for_names_places_and_answers_cancel(tmp_path_factory, seed):
     assert np.allclose(found["value"], 0)
 
 
-def test_a_model_that_knows_who_gives_has_its_knowledge_left(pairs):
-    knows = np.where(pairs["condition"] == "construction", 0.3, 0.1)
-    found = frame_contrasts(pairs.assign(margin=knows), ["item"]).groupby("condition")["value"].agg(["min", "max"])
-    assert found.loc["construction"].to_numpy() == pytest.approx(0.3)
-    assert found.loc[["less_neutral", "adds"]].to_numpy() == pytest.approx(0.2)
-
-
 def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path):
     made = contrast_pairs("toy", load(tmp_path, PAIRS_OF_PAIRS), PEOPLE, WANTED, 1)
     two = [one for one in made if one.groups["condition"] == "construction"]
@@ -119,13 +112,10 @@ def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path)
         ('"With {N2}, {N1} {verb} a {theme}."', '"{N1} {verb} a {theme} near {N2}."',
          "rival: 'Ann' after 'The one who gave the cake is', in contexts that name it first, is 2"),
         ('right: "{N2}", wrong: "{N1}"', 'right: "{N1}", wrong: "{N2}"', "the answer '{N1}', is 4 times more often"),
-        ('  - {text: "The one who received the {theme} is {answer}.", right: "{N2}", wrong: "{N1}"}\n', "",
-         "the answer '{N1}', is 2 times more often right"),
         ('right: "{N2}", wrong: "{N1}"', 'right: "{N2}", wrong: "{N2}"', "is right and wrong; let the answers differ"),
         ('"{N1} gave a {theme} to {N2}.", "{N2} got a {theme} from {N1}."',
          '"{N1} {verb} {N2} a {theme}.", "{N2} was {participle} a {theme} by {N1}."', "control: says the same as"),
         ('"{N2} got a {theme} from {N1}."', '"{N1} gave a {theme} to {N2}."', "is there twice; keep one"),
-        ('"The one who received the {theme}', '"The one who received  the {theme}', "there is a space too many"),
         ('"{N1} {met} {N2} with a {theme}.", "{N2} was {met} by {N1} with a {theme}."', '"They {met} with a {theme}."',
          "neutral: its contexts name the people ['']"),
         ("verb: drew, participle: drawn, met: met, theme: map",
@@ -137,8 +127,6 @@ def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path)
         ("theme: scarf", "theme: apple", "construction: 'a apple'"),
         ("{N1} gave a {theme}", "{N1} gave a {thing}", "nothing fills the slot 'thing'"),
         ("is {answer}.\", right: \"{N1}\"", "is here.\", right: \"{N1}\"", "has no slot {answer}"),
-        ("slots: {verb: past tense, p", "slots: {idle: a word, verb: past tense, p",
-         "the slot 'idle' is declared, and no template uses it"),
         ('"{N1} {verb} {object}"]]\n  control', '"{N1} {verb} at {object}"]]\n  control', "is both halves; let them"),
         ('[["At noon {N1} {verb} {object}", "{N1} {verb} {object}"]]', '["At noon {N1} {verb} {object}"]',
          "neutral: the answer 'but could not reach it.', is once more often right"),
@@ -152,32 +140,30 @@ def test_a_file_that_cannot_cancel_or_be_filled_is_refused_with_the_line(tmp_pat
     assert "contrasts.yaml, line " in str(fault.value)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("", "", []),
-        (
-            '["{N1} {verb} a {theme} with {N2}.", "With {N2}, {N1} {verb} a {theme}."]',
-            '["Somebody called Beatrice praised {N2} before {N1} went home.", "{N1}, like {N2}, went home at noon."]',
-            ["rival has 33 % of the words of the construction's contexts"],
-        ),
-        (
-            "participle: cut, met: met, theme: key}",
-            "participle: cut, met: met, theme: key}\n  - {verb: bent, participle: bent, met: met, theme: wire}",
-            ["held_out: different words of {met}: 1 in 3 rows"],
-        ),
-    ],
-)
+LOOSE = [
+    ("", "", []),
+    (
+        '["{N1} {verb} a {theme} with {N2}.", "With {N2}, {N1} {verb} a {theme}."]',
+        '["Somebody called Beatrice praised {N2} before {N1} went home.", "{N1}, like {N2}, went home at noon."]',
+        ["rival has 33 % of the words of the construction's contexts"],
+    ),
+    (
+        "met: met, theme: key}",
+        "met: met, theme: key}\n  - {verb: bent, participle: bent, met: met, theme: wire}",
+        ["held_out: different words of {met}: 1 in 3 rows"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), LOOSE)
 def test_loose_rivals_and_frames_that_share_their_words_are_named(tmp_path, old, new, said):
     found = [*loose_parts(load(tmp_path, FILE.replace(old, new)))]
     assert [what.split(";")[0] for what in found] == said
 
 
 def test_answers_of_which_one_begins_as_the_other_cancel(tmp_path):
-    alike = PAIRS_OF_PAIRS.replace("but could not reach it.", "all of it fell.").replace(
-        "and went home.", "a bit of it fell."
-    )
-    assert alike != PAIRS_OF_PAIRS
+    longer = PAIRS_OF_PAIRS.replace("but could not reach it.", "all of it fell.")
+    alike = longer.replace("and went home.", "a bit of it fell.")
     assert load(tmp_path, alike).questions[0].right == "all of it fell."
 
 
@@ -203,8 +189,7 @@ def test_a_rival_with_a_name_is_a_condition_and_its_words_are_clusters_of_what_i
     near = [one for one in made if one.groups["condition"] == "rival_near"]
     assert len(near) == 2 * 2 * 2 * 2  # frames, contexts, questions, orders
     assert near[0].context.endswith(" near a scarf.")
-    clusters = {"verb": "knitted", "theme": "scarf", "frame": "toy contrasts held_out 0"}
-    assert near[0].clusters == clusters
+    assert near[0].clusters == {"verb": "knitted", "theme": "scarf", "frame": "toy contrasts held_out 0"}
     assert [one.clusters["met"] for one in made if one.groups["condition"] == "neutral"] == ["met"] * 16
 
 

@@ -1,10 +1,16 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from cxprobe.results.rates import columns_of, rates_of
+from cxprobe.results.schema import OF_CONTROL, OF_DIFFERENCE
+from cxprobe.results.task import findings_of
+from cxprobe.stats import Estimate
 from cxprobe.tasks.interventions.evaluate import ELSEWHERE, FACETS, intervention_responses, with_verdicts_on_use
 from cxprobe.tasks.interventions.params import DIRECTIONS, INTERVENTIONS, NEUTRAL, TRANSFERRED
+from cxprobe.tasks.interventions.task import InterventionsTask
 
 LAYERS, ITEMS = (2, 4, 6), 12
 REGIONS = {"c": ("subject", "verb", "last"), "d": ("giver", "last"), NEUTRAL: ("middle", "last")}
@@ -147,15 +153,10 @@ def settled(rows: list[dict[str, object]], expected_low: float | None = None) ->
     return with_verdicts_on_use(table, {"toy": "plain"}).iloc[0].to_dict()
 
 
-@pytest.mark.parametrize(
-    ("low", "selective_low", "verdict"),
-    [
-        (0.01, 0.5, "no_difference"),
-        (0.25, 0.5, "no_difference"),
-        (0.45, 0.5, "above_baseline"),
-        (0.45, 0.01, "above_chance"),
-    ],
-)
+USES = [(0.25, 0.5, "no_difference"), (0.45, 0.5, "above_baseline"), (0.45, 0.01, "above_chance")]
+
+
+@pytest.mark.parametrize(("low", "selective_low", "verdict"), USES)
 def test_a_direction_is_used_where_it_changes_more_answers_than_random_ones_may(low, selective_low, verdict):
     row = settled(rows_of_use(low, selective_low))
     assert (row["verdict"], row["chance"], row["baseline"]) == (verdict, 0.0, "random directions")
@@ -176,3 +177,15 @@ def test_that_nothing_changes_is_read_beside_the_control(low, changed_in_control
     row = settled([*rows_of_use(0.01), *learnt], low)
     assert (row["verdict"], row["control_low"], row["control_n"]) == (verdict, low, 14)
     assert settled([*rows_of_use(0.45), *learnt], low)["verdict"] == "above_baseline"
+
+
+def test_random_directions_take_the_place_of_a_baseline_on_pages():
+    known = {"task": "interventions", "source": "own", "question": "used", "n": 14}
+    known |= dict.fromkeys([*OF_DIFFERENCE, *OF_CONTROL], np.nan)
+    rows = [known | row | {"decides": row["intervention"] == "das"} for row in rows_of_use(0.45)]
+    tables = {"interventions": with_verdicts_on_use(pd.DataFrame(rows), {})}
+    toy = SimpleNamespace(items={}, construction=SimpleNamespace(placebo=False))
+    [finding] = findings_of(tables, {"interventions": InterventionsTask()}, {"toy": toy})
+    assert (finding.question, finding.headline, finding.control) == ("used", True, None)
+    assert finding.row["verdict"] == "above_baseline"
+    assert finding.baseline == ("random directions", Estimate(0.0, 0.0, 0.26, 14))

@@ -34,23 +34,18 @@ VERBS = [("runs", "run"), ("sings", "sing"), ("waits", "wait"), ("sleeps", "slee
 PLACES = ["house", "tree", "door", "lamp", "car", "boat"]
 WORDS = [*NOUNS, *(f"{noun}s" for noun in NOUNS), *(verb for pair in VERBS for verb in pair), *PLACES, "near", "the"]
 LAYERS = 2
-LABELLED = LabelledSentences(
-    InterventionsFile.model_validate(
-        {
-            "tests": "form",
-            "rows": "pairs.yaml",
-            "labels": {"one": {"subject": "{noun}", "verb": "{does}"}, "many": {"subject": "{noun}s", "verb": "{do}"}},
-            "sentences": {"near": {"before": "the {subject} near the {place}", "answer": "{verb}", "after": "."}},
-        }
-    ),
-    {
-        "frames": [{"noun": noun} for noun in NOUNS],
-        "verbs": [{"does": one, "do": many} for one, many in VERBS],
-        "places": [{"place": place} for place in PLACES],
-    },
-    {},
-    ("subject", "place"),
-)
+AGREEMENT = {
+    "tests": "form",
+    "rows": "pairs.yaml",
+    "labels": {"one": {"subject": "{noun}", "verb": "{does}"}, "many": {"subject": "{noun}s", "verb": "{do}"}},
+    "sentences": {"near": {"before": "the {subject} near the {place}", "answer": "{verb}", "after": "."}},
+}
+ROWS = {
+    "frames": [{"noun": noun} for noun in NOUNS],
+    "verbs": [{"does": one, "do": many} for one, many in VERBS],
+    "places": [{"place": place} for place in PLACES],
+}
+LABELLED = LabelledSentences(InterventionsFile.model_validate(AGREEMENT), ROWS, {}, ("subject", "place"))
 
 
 def trained(steps: int) -> CausalLM:
@@ -58,9 +53,8 @@ def trained(steps: int) -> CausalLM:
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     tokenizer = byte_bpe({"eos": "<|endoftext|>", "pad": "<|endoftext|>"}, WORDS, adds=False)
-    config = GPT2Config(
-        vocab_size=len(tokenizer), n_embd=32, n_layer=LAYERS, n_head=2, n_positions=16, initializer_range=0.2
-    )
+    sizes = {"n_embd": 32, "n_layer": LAYERS, "n_head": 2, "n_positions": 16}
+    config = GPT2Config(vocab_size=len(tokenizer), **sizes, initializer_range=0.2)
     config.attn_pdrop = config.embd_pdrop = config.resid_pdrop = 0.0
     config.bos_token_id = config.eos_token_id = tokenizer.eos_token_id
     model = GPT2LMHeadModel(config)
@@ -79,19 +73,14 @@ def trained(steps: int) -> CausalLM:
 
 
 # The same sentences under another name, and sentences in which the place decides what its name is, which no number can.
+OF_PLACES = {
+    "labels": {"here": {"place": "{first}"}, "there": {"place": "{second}"}},
+    "sentences": {"again": {"before": "the {place} near the {noun} near the", "answer": "{place}", "after": "."}},
+}
 OTHER = LABELLED._replace(
-    content=InterventionsFile.model_validate(
-        {
-            "tests": "form",
-            "rows": "pairs.yaml",
-            "labels": {"here": {"place": "{first}"}, "there": {"place": "{second}"}},
-            "sentences": {
-                "again": {"before": "the {place} near the {noun} near the", "answer": "{place}", "after": "."}
-            },
-        }
-    ),
+    content=InterventionsFile.model_validate(AGREEMENT | OF_PLACES),
     groups={
-        "frames": [{"noun": noun} for noun in NOUNS],
+        "frames": ROWS["frames"],
         "places": [{"first": one, "second": other} for one, other in permutations(PLACES, 2)],
     },
     regions=("place", "noun", "last"),
@@ -113,10 +102,8 @@ def effects_in(lm: CausalLM, train: int = 96, test: int = 48, steps: int = 100) 
     asked = {name: prompt_items(lm, items, 1, name) for name, items in made.items()}
     assert {of.dropped for of in asked.values()} == {0}
     settings = MeasureInterventions(layers=None, steps=steps, draws=5, token_budget=2048)
-    parts = [
-        measure_layer(lm, asked, layer, settings, Fitting(1.0, False, 1000, 1, "toy")) for layer in range(1, LAYERS + 1)
-    ]
-    return pd.concat(parts)
+    fitting = Fitting(1.0, False, 1000, 1, "toy")
+    return pd.concat([measure_layer(lm, asked, layer, settings, fitting) for layer in range(1, LAYERS + 1)])
 
 
 @pytest.fixture(scope="module")

@@ -19,13 +19,9 @@ PAIRS = pd.DataFrame(
 )
 
 
-def load(folder, text=FILE):
-    (folder / "preferences.yaml").write_text(text)
-    return load_preference_prompts(folder)
-
-
 def test_each_text_of_a_pair_is_shown_first_once_and_the_letter_of_the_right_one_is_known(tmp_path):
-    asked = preference_questions(PAIRS, "own", load(tmp_path))
+    (tmp_path / "preferences.yaml").write_text(FILE)
+    asked = preference_questions(PAIRS, "own", load_preference_prompts(tmp_path))
     assert asked[["pair", "gold", "question"]].to_numpy().tolist() == [
         ["x", "A", "Which is likelier?\n\nA. It is so. / B. It is not.\n\nOne letter."],
         ["x", "B", "Which is likelier?\n\nA. It is not. / B. It is so.\n\nOne letter."],

@@ -1,15 +1,32 @@
+"""Judged pairs: against counting by hand, and models whose answers are known."""
+
 import numpy as np
 import pandas as pd
 import pytest
-from evaluated_pairs import ANSWERS, SCORED, TEXTS, all_rates, credited, crossed, rates_of_pairs, responses_of, tokens
+import torch
+from evaluated_pairs import ANSWERS, SCORED, TEXTS, all_rates, crossed, rates_of_pairs, responses_of, tokens
 from evaluated_pairs import own as how_to_judge
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from conftest import ROOT
+from cxprobe.constructions.construction import PEOPLE_FILE, load_people
 from cxprobe.errors import DataError
+from cxprobe.models.pairs import load_language_model, score_texts, texts_of_pairs
 from cxprobe.models.params import ContinuationAlone, Member, ModelSpec
-from cxprobe.models.texts import token_table
+from cxprobe.models.texts import ScoringConfig, pair_table, token_table
 from cxprobe.results.rates import divided_by
-from cxprobe.stats import rate_by
-from cxprobe.tasks.pairs.evaluate import decide_pairs, override, pairs_for
+from cxprobe.stats import credits_of_margins, rate_by
+from cxprobe.tasks.pairs.evaluate import (
+    decide_pairs,
+    evaluate_replies,
+    override,
+    pairs_for,
+    read_replies,
+    reply_responses,
+)
+from cxprobe.tasks.pairs.frames import load_pairs
+from cxprobe.tasks.pairs.make import render_pairs
 
 DECIDING = {"scheme": "pll", "score": "per_token", "deciding": True, "balanced": True}
 
@@ -23,7 +40,8 @@ def scored(margin, items=40, seed=0):
     margins = [margin(rng, *row) for row in table[["noun_type", "variant", "order"]].itertuples(index=False)]
     frames = "f" + (table.pop("number") % 8).astype(str)
     ids = table["item"] + "-" + table["variant"] + "-" + table["order"]
-    return credited(table.assign(id=ids, cluster_frame=frames, margin=margins))
+    credits = credits_of_margins(np.array(margins))
+    return table.assign(id=ids, cluster_frame=frames, margin=margins, accuracy=credits)
 
 
 def test_a_model_that_always_names_the_first_person_is_half_right_and_wholly_biased():
@@ -140,14 +158,9 @@ def test_a_response_answers_the_question_of_its_pairs():
 
 
 def test_an_item_of_form_is_right_in_every_variant_or_not():
-    def right(variant, order):
-        return float(variant == "A" or order == "switched")
-
-    form = answered("giving", "form", right).query("order == 'original'")
-    place = ("giving", "real", "every_variant", "m")
-    assert rates_of_pairs(responses_of({"m": form})).loc[place, "value"] == 0.0
+    form = answered("giving", "form", lambda variant, _: float(variant == "A")).query("order == 'original'")
     form = form.assign(accuracy=np.where(form["cluster_frame"] == "giving 0", 1.0, form["accuracy"]))
-    row = rates_of_pairs(responses_of({"m": form})).loc[place]
+    row = rates_of_pairs(responses_of({"m": form})).loc["giving", "real", "every_variant", "m"]
     assert (row["value"], row["n"], row["decides"]) == (pytest.approx(1 / 24), 24, False)
     assert row["chance"] == 0.25
 
@@ -186,25 +199,124 @@ def test_single_pairs_of_meaning_have_no_verdict_and_those_in_both_orders_the_di
 def test_a_benchmark_has_rates_of_its_constructions_and_their_groups():
     rows = [("a", 1.0, "agreement", "x"), ("b", 0.0, "tense", "x"), ("c", -5.0, "agreement", "y")]
     pairs = pd.DataFrame(rows, columns=["id", "margin", "construction", "group"])
-    pairs = pairs.assign(
-        item=pairs["id"], cluster_item=pairs["id"], source="others", context="", good=pairs["id"], bad=""
-    )
+    texts = {"context": "", "good": pairs["id"], "bad": ""}
+    pairs = pairs.assign(item=pairs["id"], cluster_item=pairs["id"], source="others", **texts)
     decided = decide_pairs(pairs.drop(columns="margin"), pairs[["id", "margin"]], how_to_judge())
     responses = responses_of({"m": decided})
 
-    def numbers(*columns: str) -> dict:
-        rates = rates_of_pairs(responses, *columns).xs(("accuracy", "m"), level=["measure", "model"])
-        return rates[["value", "n", "ties", "decides"]].apply(tuple, axis=1).to_dict()
+    def numbers(column: str, *facets: str) -> dict:
+        rates = rates_of_pairs(responses, *facets)
+        return rates.xs(("others", "accuracy", "m"), level=["source", "measure", "model"])[column].to_dict()
 
-    assert numbers() == {
-        ("all", "others"): (0.5, 3, 1, True),
-        ("agreement", "others"): (0.5, 2, 0, True),
-        ("tense", "others"): (0.5, 1, 1, True),
-    }
-    assert numbers("group") == {
-        ("all", "others", "x"): (0.75, 2, 1, False),
-        ("all", "others", "y"): (0.0, 1, 0, False),
-        ("agreement", "others", "x"): (1.0, 1, 0, False),
-        ("agreement", "others", "y"): (0.0, 1, 0, False),
-        ("tense", "others", "x"): (0.5, 1, 1, False),
-    }
+    assert numbers("n") == {"all": 3, "agreement": 2, "tense": 1}
+    of_constructions = {("agreement", "x"): 1.0, ("agreement", "y"): 0.0, ("tense", "x"): 0.5}
+    assert numbers("value", "group") == of_constructions | {("all", "x"): 0.75, ("all", "y"): 0.0}
+
+
+@pytest.mark.parametrize("name", ["mini-mlm", "mini-clm"])
+def test_a_model_that_finds_every_token_as_probable_as_any_other_is_half_right_and_all_ties(name):
+    people = load_people(ROOT / PEOPLE_FILE)
+    content = load_pairs("ditransitive", people, ROOT / "constructions")
+    pairs = render_pairs("ditransitive", content, people, 1, seed=1)
+    spec = ModelSpec(name=str(ROOT / "models" / name), revision=None, sha256=None, dtype="float32", bos="add")
+    model = load_language_model("constant", spec)
+    with torch.no_grad():
+        for parameter in model.model.parameters():
+            parameter.zero_()
+    how = ScoringConfig(schemes=["pll"], token_budget=4096)
+    answers = token_table(score_texts(model, [texts_of_pairs(model, pairs)], how))
+    decided = decide_pairs(pair_table(pairs).assign(source="real"), answers, how_to_judge("pll", "per_token"))
+    assert decided["deciding"].sum() == len(pairs)
+    rates = all_rates(responses_of({"m": decided}))
+    deciding = rates[(rates["measure"] == "accuracy") & (rates["score"] == "") & (rates["origin"] == "")]
+    assert (deciding["value"] == 0.5).all()
+    assert (deciding["ties"] == deciding["n"]).all()
+    biases = rates[rates["measure"] == "bias"]
+    assert set(biases["compared"]) == {"order", "variant"}
+    assert (biases["value"] == 0).all()
+    # Members of unequally many tokens do not tie in their sums; those of equally many tie under every score.
+    margins = decided.pivot_table(index="id", columns="score", values="margin")
+    alike = margins["sum"] == 0
+    assert 0 < alike.mean() < 1
+    assert (margins.loc[alike, "given_context"].dropna() == 0).all()
+
+
+# Pairs judged by replies in words, in both orders
+
+ORDERS = ("A", "B")
+
+
+def pairs_in_both_orders() -> pd.DataFrame:
+    """Return pairs in two variants and two orders, with clusters of frames."""
+    table = crossed(number=range(6), variant=["A", "B"], order=["original", "switched"])
+    table["item"] = [f"toy-{number}" for number in table["number"]]
+    table["id"] = table["item"] + "-" + table["variant"] + "-" + table["order"]
+    table["cluster_frame"] = [f"f{number % 3}" for number in table.pop("number")]
+    is_ann = (table["variant"] == "A") == (table["order"] == "original")
+    good, bad = (np.where(ann, " It was Ann.", " It was Bo.") for ann in (is_ann, ~is_ann))
+    return table.assign(context="Ann sent Bo a card.", good=good, bad=bad)
+
+
+def asked_about(table: pd.DataFrame, say) -> pd.DataFrame:
+    """Return the replies of a model that says ``say(gold, id)``; None for a request that failed."""
+    rows = []
+    for id_, context, good, bad in table[["id", "context", "good", "bad"]].itertuples(index=False, name=None):
+        for gold in ORDERS:
+            a, b = (context + good, context + bad) if gold == "A" else (context + bad, context + good)
+            said = say(gold, id_)
+            rows.append((f"{id_}/{gold}", id_, gold, a, b, said or "", said is None, ""))
+    columns = ["id", "pair", "gold", "option_a", "option_b", "reply", "failed", "error"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def judged(say) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the decided pairs of a model, and its rates by measure."""
+    table = pairs_in_both_orders()
+    read = read_replies(table, asked_about(table, say))
+    decided = evaluate_replies(table, read, how_to_judge())
+    replies = reply_responses(read).assign(task="pairs", model="m")
+    responses = pd.concat([responses_of({"m": decided}), replies], ignore_index=True)
+    return decided, rates_of_pairs(responses).loc["toy", "real"].droplevel("model")
+
+
+REPLIES = {"A": "A", "B": "b.", "open": "A or B", "nothing": "I cannot say.", "failed": None}
+
+
+@pytest.mark.pipeline
+@settings(max_examples=10)
+@given(st.lists(st.sampled_from(sorted(REPLIES)), min_size=48, max_size=48))
+def test_accuracies_and_shares_are_those_that_are_counted_by_hand(answers):
+    given_ = iter(answers)
+    said = {(id_, gold): next(given_) for id_ in pairs_in_both_orders()["id"] for gold in ORDERS}
+    decided, rates = judged(lambda gold, id_: REPLIES[said[id_, gold]])
+    credits, letters = {}, []
+    for id_ in pairs_in_both_orders()["id"]:
+        read = {gold: said[id_, gold] for gold in ORDERS if said[id_, gold] in ORDERS}
+        letters += read.values()
+        if read:
+            credits[id_] = np.mean([answer == gold for gold, answer in read.items()])
+    assert decided.set_index("id")["accuracy"].to_dict() == credits
+    failed = [answer == "failed" for answer in answers]
+    unparsed = [answer in ("open", "nothing") for answer in answers if answer != "failed"]
+    is_a = [one == "A" for one in letters]
+    counted = {"position_bias": is_a, "unparsed": unparsed, "failed": failed}
+    for measure, values in {**counted, "accuracy": [*credits.values()]}.items():
+        assert (measure in rates.index) == bool(values)
+        if values:
+            row = rates.loc[measure]
+            assert (row["value"], row["n"]) == (pytest.approx(np.mean(values)), len(values))
+            assert row["low"] <= row["value"] <= row["high"]
+
+
+def test_replies_about_other_pairs_are_refused():
+    replies = asked_about(pairs_in_both_orders(), lambda gold, _: gold)
+    with pytest.raises(DataError, match="pairs were asked about that are not there"):
+        read_replies(pairs_in_both_orders(), replies.assign(pair="old-" + replies["pair"]))
+
+
+def test_biases_leave_out_items_that_were_decided_in_one_way_only():
+    decided, _ = judged(lambda gold, id_: "?" if id_ == "toy-0-A-original" else gold)
+    rates = rates_of_pairs(responses_of({"m": decided}), "compared", "noun_type").loc["toy", "real"]
+    assert rates.index.unique("measure").tolist() == ["bias"]
+    assert rates["n"].tolist() == [11, 11]
+    assert rates["value"].tolist() == [0.0, 0.0]

@@ -120,33 +120,23 @@ def test_clean_pairs_have_no_fault(tmp_path, text, old, new):
     ("text", "old", "new", "line", "message"),
     [
         (TOY, "{N1} {verb} {N2} {gift}.", "{N1} {vreb} {N2} {gift}.", 9, "fills the slot 'vreb'; did you mean 'verb'?"),
-        (TOY, "gave {them} something", "gave {thme} something", 10, "fills the slot 'thme'; did you mean"),
         (TOY, "fillers: {}", "fillers:\n  more: [{vreb: had}]", 24, "'vreb' is not declared under slots; did you"),
         (TOY, ", gift: a cake}", "}", 20, "this row fills verb, and most rows of its group gift, verb"),
-        (TOY, 'good: "{N1}", bad: "{N2}"}', 'good: "{N1}", bad: "{X}"}', 12, "nothing fills the slot 'X'"),
         (TOY, 'who: {good: "{N1}"', 'they: {good: "{N1}"', 12, "'they' must be a slot of the"),
-        (TOY, "is {who}.", "is {N1}.", 12, "the contrast 'who' must be a slot of the continuation"),
         (TOY, "people: [N1, N2]", "people: [N1]", 2, "two are exchanged, or have typical roles, and 1 are named"),
         (TOY, "  gift: {gloss", "  cost: {gloss: none}\n  gift: {gloss", 6, "'cost' is declared, and no row fills it"),
         (TOY, "fillers: {}", "fillers:\n  more: [{verb: bought}]", 24, "'verb' is filled by frames and by more"),
-        (TOY, "fillers: {}", "fillers:\n  more: [{they: us}]", 24, "'they' is filled by the people and by more"),
         (TOY, "fillers: {}", "fillers:\n  frames: [{verb: bought, gift: a pie}]", 24, "belongs to the frames"),
-        (TOY, "  A:\n", '  A:\n    rival: "{N1} {vreb}."\n', 9, "nothing fills the slot 'vreb'"),
-        (PAIRS, 'person: {good: "{N2}", bad: "{N1}"}', 'person: {good: "{N2}", bad: "only {N1}"}', 13, "than one word"),
         (PAIRS, 'giver: {good: "{N1}", bad: "{N2}"}', "giver: {good: us, bad: him}", 19, "in more than one word"),
         (PAIRS, '"{N1} {verb} {N2} {thing}."', '"The {N1} {verb} {N2} {thing}."', 27, "'The the' is two articles"),
         (PAIRS, "from {them}: {person}", "from his hands: {person}", 15, "'his' agrees with women or with men only"),
         (PAIRS, "the cake of day 3", "the cook's cake", FIRST_FRAME + 2, "thing: 'the cook' can also be"),
-        (PAIRS, "the cake of day 3", "a patient's cake", FIRST_FRAME + 2, "thing: 'a patient' can also be"),
-        (PAIRS, "the cake of day 3", "Eve's cake", FIRST_FRAME + 2, "thing: 'Eve' can also be one of the people"),
-        (PAIRS, "the cake of day 3", "an cake", FIRST_FRAME + 2, "'an cake' has the wrong article"),
         (PAIRS, "verb: peeled", "verb: baked, thing: The Cake of day 1}\n  - {verb: peeled",
          FIRST_FRAME + 9, "the same as variant A (frames.0)"),
         (PAIRS, "verb: bought, thing: the cake of day 2}\n  - {verb: cooked",
          "verb: baked, thing: the cake of day 2}\n  - {verb: Baked", FIRST_FRAME - 1, "'baked' is in 3 frames"),
         (PAIRS, "{N1} {verb} {thing}, and {N2} took it", "{N1} {verb} {N2} {thing}", 13, "the rival: 'Person1 baked"),
         (PAIRS, '\n    rival: "{N1} {verb} {thing} with {N2}."', "", 1, "'person1' is wrong 12 times more"),
-        (FORM, 'sings."', 'sings"', 7, "it does not end in a full stop; write one (so with 2 more rows)"),
     ],
 )  # fmt: skip
 def test_a_planted_fault_is_told_with_its_line(tmp_path, text, old, new, line, message):
@@ -181,15 +171,9 @@ def test_people_are_balanced_if_the_first_mentioned_is_right_in_half_of_the_text
         }
         for number, (context, members, rival) in enumerate(variants)
     }
-    pairs = PairsFile.model_validate(
-        {
-            "tests": "meaning",
-            "people": ["N1", "N2"],
-            "slots": {"verb": {"gloss": "a verb"}},
-            "variants": content,
-            "frames": [{"verb": verb} for verb in VERBS],
-        }
-    )
+    slots, frames = {"verb": {"gloss": "a verb"}}, [{"verb": verb} for verb in VERBS]
+    file = {"tests": "meaning", "people": ["N1", "N2"], "slots": slots, "variants": content, "frames": frames}
+    pairs = PairsFile.model_validate(file)
     faults = list(lint_pairs(pairs, load_people(folder / "people.yaml")))
     first_is_right = [context[0] == members[0] for context, members, _ in variants]
     first_is_right += [rival[0] == members[1] for _, members, rival in variants if rival]

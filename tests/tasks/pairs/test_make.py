@@ -81,26 +81,14 @@ fillers: {{others: [{{other: loaf}}, {others}]}}
 """
 
 
-def test_pairs_without_people_have_no_noun_type_and_no_context(tmp_path):
-    pairs = render_pairs("x", *load_toy(tmp_path, FORM.format(article="the", others="{other: tart}")), 4, seed=0)
-    assert ("", "She took the box and the tart.", "She took the tart and the tart.") in {
-        (pair.context, pair.good, pair.bad) for pair in pairs
-    }
-    assert {pair.groups["noun_type"] for pair in pairs} == {"none"}
-
-
 RIVAL = PAIRS.replace("  A:\n", '  A:\n    rival: "{N1} {verb} {gift} for {N2}\'s brother."\n')
 
 
-@pytest.mark.parametrize(
-    ("says", "origins"),
-    [
-        ("", {"construction": "paper", "rival": "own"}),
-        ("    origin: paper\n", {"construction": "paper", "rival": "paper"}),
-        ("    origin: own\n", {"construction": "own", "rival": "own"}),
-    ],
-)
-def test_after_a_rival_which_has_an_origin_of_its_own_the_other_member_is_right(tmp_path, says, origins):
+ORIGINS = [("", "paper", "own"), ("    origin: paper\n", "paper", "paper"), ("    origin: own\n", "own", "own")]
+
+
+@pytest.mark.parametrize(("says", "construction", "rival"), ORIGINS)
+def test_after_a_rival_which_has_an_origin_of_its_own_the_other_member_is_right(tmp_path, says, construction, rival):
     pairs = render_pairs("x", *load_toy(tmp_path, RIVAL.replace("  A:\n", "  A:\n" + says)), 3, seed=0)
     of_a = [pair for pair in pairs if pair.groups["variant"] == "A"]
     asked = {(pair.item, pair.groups["order"], pair.groups["sentence"]): pair for pair in of_a}
@@ -109,7 +97,7 @@ def test_after_a_rival_which_has_an_origin_of_its_own_the_other_member_is_right(
         other = asked[item, order, {"construction": "rival", "rival": "construction"}[sentence]]
         assert ("brother" in pair.context) == (sentence == "rival")
         assert (pair.good, pair.bad, pair.clusters) == (other.bad, other.good, other.clusters)
-        assert pair.groups["origin"] == origins[sentence]
+        assert pair.groups["origin"] == {"construction": construction, "rival": rival}[sentence]
 
 
 def test_common_nouns_stand_in_their_typical_roles_and_exchanged(tmp_path):

@@ -47,39 +47,24 @@ def test_a_benchmark_is_all_its_files(tmp_path):
     assert read_benchmark(tmp_path, benchmark(files="one.*")).equals(every[:1])
 
 
-@pytest.mark.parametrize(
-    ("changes", "ids", "message"),
-    [
-        ({"by": ["kind", "genre"]}, "12", "{folder}: by names genre; the pairs can be reported by kind"),
-        (
-            {"score": "given_context"},
-            "12",
-            "{folder}: score is given_context, which needs a context; 1 of 2 pairs have none, such as 1;",
-        ),
-        ({}, "11", "{folder}/a.jsonl, row 2: the id '1' occurs more than once"),
-    ],
-)
+FAULTS = [
+    ({"by": ["kind", "genre"]}, "12", ": by names genre; the pairs can be reported by kind"),
+    ({"score": "given_context"}, "12", ": score is given_context, which needs a context; 1 of 2 pairs have none"),
+    ({}, "11", "/a.jsonl, row 2: the id '1' occurs more than once"),
+]
+
+
+@pytest.mark.parametrize(("changes", "ids", "message"), FAULTS)
 def test_pairs_that_could_not_be_judged_are_refused_when_they_are_read(tmp_path, changes, ids, message):
     pair = {"good": "a", "bad": "b", "kind": "x"}
     rows = [pair | {"id": id_, "context": context} for id_, context in zip(ids, ("", "c"), strict=True)]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(DataError) as raised:
         read_benchmark(tmp_path, benchmark(**{"format": "pairs", "by": ["kind"]} | changes))
-    assert str(raised.value).startswith(message.format(folder=tmp_path))
+    assert str(raised.value).startswith(f"{tmp_path}{message}")
 
 
-@pytest.mark.parametrize(
-    ("name", "remedy"),
-    [
-        ("all", "a slug"),
-        ("", "a slug"),
-        ("..", "a slug"),
-        ("ALL", "a slug"),
-        ("../x", "x"),
-        ("a/b", "a-b"),
-        ("x ", "x"),
-    ],
-)
+@pytest.mark.parametrize(("name", "remedy"), [("all", "a slug"), ("", "a slug"), ("..", "a slug"), ("A/b ", "a-b")])
 @pytest.mark.parametrize("by", [["kind"], ["field", "kind"]])
 def test_a_group_that_has_no_slug_is_refused_with_its_row_and_the_slug_to_write(tmp_path, name, remedy, by):
     rows = [f"{row}\ta\tb\t{group}\tx" for row, group in enumerate(["fine", name])]
@@ -120,16 +105,15 @@ def test_what_is_rendered_is_in_the_generic_format(tmp_path):
     assert all(pairs_of(read_generic(tmp_path / f"pairs.{ending}")) == pairs for ending in ("jsonl", "csv", "tsv"))
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("a.tsv", "id\tgood\n1\tx\n", "there is no column 'bad'"),
-        ("a.tsv", "id\tgood\tbad\n1\tx\t\n", "line 2: bad is ''"),
-        ("a.tsv.gz", "id\tgood\tbad\n", "cannot be read: Not a gzipped file"),
-        ("a.tsv", "id\tgood\tbad\titem\n1\tx\ty\t \n", "line 2: item is ' '"),
-        ("a.tsv", "id\tgood\tbad\tcluster_f\n1\tx\ty\t\n", "line 2: cluster_f is ''"),
-    ],
-)
+FAULTS_OF_FILES = [
+    ("a.tsv", "id\tgood\n1\tx\n", "there is no column 'bad'"),
+    ("a.tsv", "id\tgood\tbad\n1\tx\t\n", "line 2: bad is ''"),
+    ("a.tsv.gz", "id\tgood\tbad\n", "cannot be read: Not a gzipped file"),
+    ("a.tsv", "id\tgood\tbad\tcluster_f\n1\tx\ty\t\n", "line 2: cluster_f is ''"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "message"), FAULTS_OF_FILES)
 def test_a_fault_in_a_file_is_told_with_its_place(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError) as raised:

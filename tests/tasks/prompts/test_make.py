@@ -6,16 +6,19 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from reasoning_tables import PLAIN
+from ruamel.yaml import YAML
 
 from conftest import ITEMS, ROOT, write_toy_construction
 from cxprobe.errors import PromptError
+from cxprobe.models.replies import read_prompt_file
 from cxprobe.tasks.prompts.items import inference, load_items, multiple_choice, render_inferences, render_reasonings
 from cxprobe.tasks.prompts.make import (
     Material,
+    Wording,
+    ask_item,
     build_tables,
     check_sets,
     choose_examples,
-    item_table,
     load_material,
     load_wording,
 )
@@ -28,10 +31,8 @@ SHOTS = [NO_SHOTS, {"number": 1, "sources": ["templatic"], "of_the_construction"
 
 
 @pytest.fixture(scope="module")
-def material(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("constructions")
-    write_toy_construction(folder)
-    items = load_items("toy", folder)
+def material(toy_constructions):
+    items = load_items("toy", toy_constructions)
     inferences = render_inferences(items, "toy")
     sets = {of: [item for item in inferences if item.set == of] for of in ("templatic", "challenge")}
     return Material([*inferences, *render_reasonings(items, "toy", seed=1)], sets)
@@ -126,9 +127,8 @@ def test_each_source_gives_an_example_of_each_relation_a_shot_by_a_draw_that_fol
     drawn = {tuple(example.gold for example in choose_examples([FULL], None, 1, seed=seed)) for seed in range(8)}
     assert len(drawn) > 1  # the relations are shown in a drawn order
     for construction, shots, has in (("odd", 3, "2 of entailment"), ("even", 1, "0 of entailment")):
-        with pytest.raises(
-            PromptError, match=f"source of {shots} examples of each relation of {construction} has {has}"
-        ):
+        said = f"source of {shots} examples of each relation of {construction} has {has}"
+        with pytest.raises(PromptError, match=said):
             choose_examples([SINGLE], construction, shots, seed=1)
 
 
@@ -144,19 +144,6 @@ def test_a_control_has_sets_of_its_own_and_a_number_of_premises_of_its_own(tmp_p
     assert set(asked["shots"]) == {0, 1}  # its own sentences are its examples
     few = build_tables("plain", control, WORDING, settings(premises=1, control_premises=2), seed=1)["questions"]
     assert few.groupby("set")["cluster_premise"].nunique()["templatic-control"] == 2
-
-
-def test_every_item_has_one_row_whether_it_is_asked_about_or_not():
-    seen = inference("It rained.", "It was wet.", "entailment", "toy", "templatic", "wet")
-    loose = inference("It rained.", "Ann slept.", "neutral", "toy", "file")
-    story = multiple_choice("f", "base", "toy", "reasoning", "B", "Ann and Bob ran.", "Who ran?", "Ann", "Bob")
-    table = item_table([seen, seen, loose, story], {seen.id, story.id})
-    columns = ["id", "drawn", "gold", "hypothesis", "text", "a", "cluster_wording", "cluster_premise"]
-    assert table[columns].to_numpy().tolist() == [
-        [seen.id, True, "0", "It was wet.", "", "", "toy wet", seen.cluster_premise],
-        [loose.id, False, "1", "Ann slept.", "", "", loose.id, seen.cluster_premise],
-        [story.id, True, "B", "", "Ann and Bob ran.", "Ann", story.id, "f"],
-    ]
 
 
 # Free-form hypotheses: people wrote one of each relation to a premise, in words of their own.
@@ -194,9 +181,6 @@ def test_imported_sets_are_asked_about_beside_our_own_by_their_own_names(folder)
     assert made["items"].query("drawn").groupby("set").size().to_dict() == counts
     few = questions(material, files=FILES, premises=1).query("kind == 'reasoning'")
     assert few.groupby("set")["cluster_premise"].nunique().to_dict() == {"official": 1, "reasoning": 1}
-    seeds = [load_material("toy", settings(files=FILES), seed=seed).items for seed in range(6)]
-    firsts = {next(item.cluster_premise for item in items if item.set == "official") for items in seeds}
-    assert len(firsts) == 2  # the first frame is a draw
 
 
 def test_an_imported_set_that_no_construction_has_an_item_of_is_refused(folder):
@@ -223,3 +207,65 @@ def test_a_model_is_asked_a_part(material):
     assert not asked(chain_of_thought=[False])["chain_of_thought"].any()
     with pytest.raises(ValueError, match=r"llms\.one\.sets: 'templatik'"):
         asked(sets=["templatik"])
+
+
+# How an item becomes a question
+
+CONTENT = {
+    "inference": {
+        "prompts": {"plain": {"text": "Is it so? {no field} here"}, "other": {"text": "So is it?"}},
+        "heading": "For example:",
+        "example": "{premise} / {hypothesis} = {answer}",
+        "item": "{premise} / {hypothesis}",
+        "direct": "One digit.",
+        "reasoned": "Think, then a digit.",
+    },
+    "reasoning": {
+        "prompts": {"when": {"text": "If unsure {unsure}."}},
+        "item": "{text} {question} A {a} B {b} C {c}",
+        "neither": "nobody",
+        "direct": "One letter.",
+        "reasoned": "Think, then a letter.",
+    },
+}
+ITEM = inference("A {cat} slept.", "A cat was awake.", "contradiction", "toy", "templatic")
+SHOWN = inference("A dog barked.", "A dog was old.", "neutral", "toy", "templatic")
+RIDDLE = multiple_choice("frame", "base", "toy", "reasoning", "B", "Ann is old.", "Who is old?", "Bob", "Ann")
+
+
+@pytest.fixture
+def prompts(tmp_path):
+    """Write a file of prompts with changes, and read all files."""
+
+    def read(name, **changes):
+        YAML(typ="safe").dump(CONTENT[name] | changes, tmp_path / f"{name}.yaml")
+        return WORDING._replace(**{name: read_prompt_file(Wording.__annotations__[name], tmp_path / f"{name}.yaml")})
+
+    return read
+
+
+def test_a_question_has_its_parts_in_order(prompts):
+    wording = prompts("inference")
+    assert ask_item(ITEM, "plain", wording, chain_of_thought=False)[0] == (
+        "Is it so? {no field} here\n\nA {cat} slept. / A cat was awake.\n\nOne digit."
+    )
+    assert ask_item(ITEM, "other", wording, [SHOWN], chain_of_thought=True)[0] == (
+        "So is it?\n\nFor example:\n\nA dog barked. / A dog was old. = 1\n\nA {cat} slept. / A cat was awake.\n\n"
+        "Think, then a digit."
+    )
+
+
+@pytest.mark.parametrize(
+    ("order", "unsure", "shown"),
+    [("ABC", "C", "A Bob B Ann C nobody"), ("BCA", "B", "A Ann B nobody C Bob"), ("CAB", "A", "A nobody B Bob C Ann")],
+)
+def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(prompts, order, unsure, shown):
+    asked, _ = ask_item(RIDDLE, "when", prompts("reasoning"), chain_of_thought=False, order=order)
+    assert asked == f"If unsure {unsure}.\n\nAnn is old. Who is old? {shown}\n\nOne letter."
+
+
+def test_prompts_may_say_themselves_how_to_answer_at_once_but_not_after_reasoning(prompts):
+    silent = prompts("inference", direct="")
+    assert ask_item(ITEM, "other", silent, chain_of_thought=False)[0].endswith("/ A cat was awake.")
+    with pytest.raises(PromptError, match=r"inference\.yaml: reasoned"):
+        prompts("inference", reasoned="")

@@ -5,11 +5,7 @@ import pytest
 from cxprobe.results.rates import divided_by, rates_of, with_further
 from cxprobe.results.schema import facet_columns
 from cxprobe.stats import estimate_rate
-from cxprobe.tasks.recognition.evaluate import (
-    FACETS,
-    rates_on_folds,
-    recognition_responses,
-)
+from cxprobe.tasks.recognition.evaluate import FACETS, rates_on_folds, recognition_responses
 
 FEATURES = ("length", "distance")
 LAYERS = 4

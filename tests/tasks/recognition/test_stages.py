@@ -3,33 +3,32 @@
 import numpy as np
 import pandas as pd
 import pytest
+from drawn_project import empty_params
 from stage_work import do_work, measure
 from tiny_lms import save_lm
 
-from conftest import ROOT
-from cxprobe.errors import ParamsError
-from cxprobe.files.schema import read_yaml
+from conftest import ROOT, change_params
+from cxprobe.cli.init import preset_text
 from cxprobe.files.tables import read_features, read_table, write_table
-from cxprobe.models.params import BaselineSet, ModelSpec, NgramFeatures, Rule, TagNgrams
-from cxprobe.results.params import Everything
+from cxprobe.project.params import load_params
 from cxprobe.results.rates import divided_by
 from cxprobe.results.schema import facet_columns
+from cxprobe.run.params import read_params
+from cxprobe.tasks.recognition.evaluate import MOST_TRIALS
 from cxprobe.tasks.recognition.params import RecognitionStage
 
 SOURCES = ["generated", "mined"]
-PANEL = BaselineSet(
-    kind="baselines",
-    members={
-        "letters": NgramFeatures(kind="character_ngrams", lengths=[2, 4]),
-        "words": NgramFeatures(kind="word_ngrams", lengths=[1, 1]),
-        "tags": TagNgrams(
-            kind="tag_ngrams", lengths=[1, 2], tagger=str(ROOT / "models/tagger/en_ewt_cxprobe"), sha256=None
-        ),
-        "places": Rule(kind="positions"),
-    },
-)
-ENTRIES = ("one", "one-random", "baseline")
-SLUGS = ["one", "one-random", *PANEL.members]
+TAGGER = str(ROOT / "models/tagger/en_ewt_cxprobe")
+SPEC = {"name": "model", "revision": None, "sha256": None, "dtype": "float32"}
+PANEL = {
+    "letters": {"kind": "character_ngrams", "lengths": [2, 4]},
+    "words": {"kind": "word_ngrams", "lengths": [1, 1]},
+    "tags": {"kind": "tag_ngrams", "lengths": [1, 2], "tagger": TAGGER, "sha256": None},
+    "places": {"kind": "positions"},
+}
+ENTRIES = {"baseline": {"kind": "baselines", "members": PANEL}, "one": SPEC}
+ENTRIES |= {"one-random": SPEC | {"weights": "random", "seed": 1}}
+PROBED = ["one", "one-random"]
 NAMES = ("dog", "fox", "king", "horse", "bird", "girl")
 
 
@@ -60,32 +59,27 @@ def evaluated_once(tmp_path_factory):
     write_sentences(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        params = params_of_models()
+        change_params(folder, "{}", configure)
+        params = load_params()
         for model in ENTRIES:
             measure("recognition", params, model)
         return folder, do_work("evaluate", "recognition", params, "")
 
 
-def params_of_models() -> RecognitionStage:
-    params = RecognitionStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError))
-    section, one = params.recognition, ModelSpec(name="model", revision=None, sha256=None, dtype="float32")
-    changes = {"models": {entry: Everything() for entry in ENTRIES}, "constructions": {"toy": SOURCES}}
-    changes["probe"] = section.probe.model_copy(update={"max_iter": 5000})
-    models = {"one": one, "one-random": one.model_copy(update={"weights": "random", "seed": 1}), "baseline": PANEL}
-    compute = params.compute.model_copy(update={"jobs": 1})
-    update = {"models": models, "recognition": section.model_copy(update=changes), "compute": compute}
-    return params.model_copy(update=update)
+def configure(params: dict) -> None:
+    params |= empty_params()
+    params["models"] = ENTRIES
+    params["recognition"] |= {"models": {entry: {} for entry in ENTRIES}, "constructions": {"toy": SOURCES}}
+    params["recognition"]["probe"]["max_iter"] = 5000
 
 
 def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated_once):
     folder, outcome = evaluated_once
-    assert [run.model for run in outcome.runs] == [*SLUGS]
+    assert [run.model for run in outcome.runs] == [*PANEL, *PROBED]
     probes = {(run.model, part.part["source"]): part for run in outcome.runs for part in run.children}
-    assert set(probes) == {(slug, one) for slug in SLUGS if slug not in PANEL.members for one in SOURCES}
-    assert {run.facts.kind for run in outcome.runs if run.model in PANEL.members} == {"baseline"}
-    assert {model: [*of_it] for model, of_it in outcome.headline.items()} == {
-        slug: ["form", "n"] for slug in SLUGS if slug not in PANEL.members
-    }
+    assert set(probes) == {(slug, one) for slug in PROBED for one in SOURCES}
+    assert {run.facts.kind for run in outcome.runs if run.model in PANEL} == {"baseline"}
+    assert {model: [*of_it] for model, of_it in outcome.headline.items()} == {slug: ["form", "n"] for slug in PROBED}
     metrics = {run.model: run.metrics for run in outcome.runs}
     assert [metrics["places"][f"recognition/toy {source}"] for source in SOURCES] == [100, 100]
     assert metrics["words"]["recognition/toy mined"] == pytest.approx(50, abs=2)
@@ -115,8 +109,33 @@ def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_cont
     in_git = {(), ("layer",), ("feature",)}
     assert divisions(rates) == in_git | in_parquet_alone
     assert divisions(outcome.tables["rates"]) == in_git
-    probes = {part.part["source"]: part for part in outcome.runs[0].children}["generated"]
+    (one,) = (run for run in outcome.runs if run.model == "one")
+    probes = {part.part["source"]: part for part in one.children}["generated"]
     by_layer = divided_by(rates, "layer")
     layers = by_layer.query("model == 'one' and source == 'generated' and measure == 'accuracy'")
     assert probes.series["accuracy/by_layer"] == list(enumerate(layers["value"]))
     assert [*probes.figures] == ["1_overview", "accuracy_per_value"]
+
+
+@pytest.mark.pipeline
+def test_a_search_has_the_rates_of_the_default_and_the_best_setting_and_at_most_twenty_trials(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("constructions", "models"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    preset = preset_text("tuned", ROOT / "presets")
+    assert "trials: 8" in preset
+    (tmp_path / "params.yaml").write_text(preset.replace("trials: 8", "trials: 6"))
+    params = read_params(RecognitionStage)
+    do_work("make", "recognition", params)
+    measure("recognition", params, "mini-mlm")
+    [part] = [part for run in do_work("evaluate", "recognition", params).runs for part in run.children]
+    assert {"settings", "tuned", "trials"} <= {*part.tables}
+    together = part.tables["settings"].query("feature == ''").set_index("setting")["accuracy"]
+    assert {name: part.metrics[f"search/{name}"] for name in ("default", "best")} == together.to_dict()
+    assert part.metrics["search/best"] == pytest.approx(part.metrics["accuracy"])
+    assert 1 < len(part.trials) <= MOST_TRIALS
+    best = part.tables["tuned"]
+    for found in best[best["layer"] == best["layer"].nunique() // 2].to_dict("records"):
+        tried = [one for one in part.trials if one.params["feature"] == found["feature"]]
+        assert max(one.metrics["accuracy"] for one in tried) == pytest.approx(found["accuracy"])
+        assert f"C={found['C']:.2g} · {found['feature']}" in {one.name for one in tried}

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from cxprobe.tasks.scenarios.measure import baseline_scores
 
-RULES = "The {a} you are, the {b} you are. The {c} you are, the {d} you are."
 FACT = "Ann is taller than Bob. Therefore, Ann is [MASK] than Bob."
 KINDS = ("fixed_word", "last_rule", "copier")
 
@@ -21,7 +20,7 @@ def chosen(kind: str, text: str, first: str, second: str) -> str:
 
 
 def rules(a: str, b: str, c: str, d: str) -> str:
-    return RULES.format(a=a, b=b, c=c, d=d)
+    return f"The {a} you are, the {b} you are. The {c} you are, the {d} you are."
 
 
 def test_a_fixed_word_is_the_same_whatever_the_text_says():

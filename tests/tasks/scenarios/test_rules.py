@@ -1,19 +1,20 @@
+"""The files of scenarios, and rules for them, each on a planted fault and on clean data."""
+
 import pytest
 from ruamel.yaml import YAML
 
 from conftest import SCENARIOS
+from cxprobe.constructions.checking import with_lines
 from cxprobe.errors import ConstructionError
 from cxprobe.tasks.scenarios.rules import load_scenarios
+from cxprobe.tasks.scenarios.task import lint_scenarios
 
 
-def load_changed(folder, change):
-    yaml = YAML(typ="safe")
-    content = yaml.load(SCENARIOS)
-    change(content)
-    (folder / "toy").mkdir()
-    with (folder / "toy" / "scenarios.yaml").open("w") as file:
-        yaml.dump(content, file)
-    return load_scenarios("toy", folder)
+@pytest.fixture
+def path(tmp_path):
+    """The scenarios.yaml of the construction toy, to be written, in the folder of constructions ``tmp_path``."""
+    (tmp_path / "toy").mkdir()
+    return tmp_path / "toy" / "scenarios.yaml"
 
 
 SHORT = "the {ADJ1} {NOUN2} is [MASK] ."
@@ -53,8 +54,39 @@ def calibration(**change):
         (calibration(vary=["NOUN2", "ANT2"]), "calibrations.short.vary: the row of ADJ2, ANT2"),
     ],
 )
-def test_a_fault_is_told_with_its_file_and_place(tmp_path, change, message):
+def test_a_fault_is_told_with_its_file_and_place(tmp_path, path, change, message):
+    content = YAML(typ="safe").load(SCENARIOS)
+    change(content)
+    YAML(typ="safe").dump(content, path)
     with pytest.raises(ConstructionError) as raised:
-        load_changed(tmp_path, change)
+        load_scenarios("toy", tmp_path)
     assert message in str(raised.value)
-    assert all(line.startswith(str(tmp_path / "toy" / "scenarios.yaml: ")) for line in str(raised.value).splitlines())
+    assert all(line.startswith(f"{path}: ") for line in str(raised.value).splitlines())
+
+
+def lint(path, text):
+    """Return the faults that rules find in scenarios that can be loaded, without their file."""
+    path.write_text(text)
+    faults = lint_scenarios(load_scenarios("toy", path.parents[1]))
+    return [line.removeprefix(f"{path}, ") for line in with_lines(path, faults)]
+
+
+def test_clean_scenarios_have_no_fault(path):
+    assert lint(path, SCENARIOS) == []
+
+
+# What is changed in the toy file, the line of the fault, and a part of what is said.
+PLANTED = [
+    (f'["{SHORT}"]', f'["the {{ADJ2}} : {SHORT}"]', 21, "({'ADJ2': 1, 'ANT2': 0}; the base"),
+    (f'["{SHORT}"]', f'["{SHORT}", "{SHORT.replace(" .", ".")}"]', 21, "as calibrations.short.texts.0"),
+    (f'["{SHORT}"]', f'["{SHORT}"], by_test: {{S2: ["{SHORT}"]}}', 21, "as calibrations.short.texts.0"),
+    ("the {ANT1} one is {ANT2}", "an {ANT1} one is {ANT2}", 11, "has the wrong article"),
+    ("the {ADJ1} one is {ADJ2} .", "the a {ADJ1} one is {ADJ2} .", 15, "'the a' is two articles in a row"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "message"), PLANTED)
+def test_a_planted_fault_is_told_with_its_line(path, old, new, line, message):
+    assert old in SCENARIOS
+    faults = lint(path, SCENARIOS.replace(old, new, 1))
+    assert [fault for fault in faults if fault.startswith(f"line {line}: ") and message in fault], faults

@@ -28,13 +28,7 @@ def greeting_responses(items: pd.DataFrame, tokens: pd.DataFrame) -> pd.DataFram
         text: sum(number for number in row if number == number) for text, row in tokens[["text", "log_probs"]].values
     }
     right = items["good"].map(sums) > items["bad"].map(sums)
-    responses = items.rename(columns={"id": "item", "good": "gold"}).assign(
-        source="own",
-        measure="accuracy",
-        value=right.astype(float),
-        chance=0.5,
-        chosen=items["good"].where(right, items["bad"]),
-        decides=True,
-        question="form",
-    )
-    return responses.drop(columns="bad")
+    fixed = {"source": "own", "measure": "accuracy", "chance": 0.5, "decides": True, "question": "form"}
+    chosen = items["good"].where(right, items["bad"])
+    responses = items.rename(columns={"id": "item", "good": "gold"}).drop(columns="bad")
+    return responses.assign(**fixed, value=right.astype(float), chosen=chosen)

@@ -20,7 +20,7 @@ from cxprobe.survey import surveyed_constructions
 from cxprobe.tasks.contrasts.make import OwnQuestions, Question, contrast_pairs, load_contrasts
 from cxprobe.tasks.contrasts.params import MakeContrasts
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[1]
 FRAMES = 16
 OF_PEOPLE = ["{N1}", "{N2}"]
 IRRELEVANT = [
