@@ -22,7 +22,6 @@ PRESETS = ("quick", "further")
 # Of the facets, those that the documentation or the picture names, by their columns; results/ has all of them.
 FACETS = (
     (),
-    ("items",),
     ("condition",),
     ("learnt", "intervention"),
     ("scenario", "calibration"),

@@ -6,6 +6,7 @@ import pytest
 from command_line import call
 from whole_project import change
 
+from conftest import save_toy_tagger
 from cxprobe.project.params import schema_text
 
 NO_FAULT = "params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault"
@@ -38,6 +39,13 @@ def test_check_lists_the_names_of_models_that_are_still_to_be_written(folder):
     assert lines[1:2] == ["params.yaml: models.later.name: is empty; write it before a task names this model"]
 
 
+@pytest.fixture
+def tagger(folder):
+    """The tagger that params.yaml names."""
+    save_toy_tagger(folder / "models/tagger/en_ewt_cxprobe")
+
+
+@pytest.mark.usefixtures("tagger")
 def test_the_files_of_one_construction_are_checked_without_the_others(folder):
     replace(folder / "constructions/toy/grammars/train.cfg", "NOUN ->", "NUON ->")
     (folder / "constructions/other").mkdir()
@@ -50,6 +58,19 @@ def test_the_files_of_one_construction_are_checked_without_the_others(folder):
     said = call("check", "toy")[1]
     assert said.startswith("constructions/toy has no fault\n")
     assert "\ncontrast, after the construction: " in said  # an item of each kind
+
+
+@pytest.mark.usefixtures("tagger")
+def test_the_pattern_of_one_construction_is_tried_with_its_sentences(folder):
+    pattern = folder / "constructions/toy/pattern.yaml"
+    replace(pattern, "must_match: [", 'must_match: ["The cat, the dog.", ')
+    code, output = call("check", "toy")
+    assert code == 2
+    assert "constructions/toy/pattern.yaml: must_match: 'The cat, the dog.' is not found" in output
+    replace(pattern, "{TAG: JJ}", "{TGA: JJ}")
+    code, output = call("check", "toy")
+    assert code == 2
+    assert "constructions/toy/pattern.yaml, parts[0].patterns: " in output
 
 
 def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):

@@ -83,8 +83,10 @@ def test_labels_go_through_a_spreadsheet_and_a_fault_of_it_changes_nothing():
     assert run("", "Ann", "--import", "none.tsv").code == 2
 
 
-def test_what_cannot_be_labelled_is_told():
+def test_what_cannot_be_labelled_is_told(monkeypatch):
     assert "A\\tB" in run("", "A\tB").err
+    monkeypatch.setattr("typer.getchar", lambda: Path("/nowhere/tty").read_text())
+    assert "keys are read from a terminal; without one use --export and --import" in run("", "Ann").err
     SENTENCES.unlink()
     assert "`dvc repro`" in run("", "Ann").err
     assert not LABELS.exists()

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 from small_corpora import corpus_of, settings_of
 
+from cxprobe.corpora.params import Corpus
 from cxprobe.corpora.readers import list_corpus
 from cxprobe.errors import DataError
 from cxprobe.run.mining import CorporaParams
@@ -50,6 +51,11 @@ def test_what_was_mined_is_in_the_folder_of_its_corpus():
 def test_a_folder_that_is_no_fixed_place_is_refused(folder, said):
     with pytest.raises(ValueError, match=said):
         corpus_of(folder)
+
+
+def test_a_table_is_no_file_of_a_corpus():
+    with pytest.raises(ValueError, match=r"glob: 'mine.csv' names tables.*write jsonl"):
+        Corpus(folder="books", glob="mine.csv")
 
 
 def test_files_are_listed_with_size_and_time(tmp_path):

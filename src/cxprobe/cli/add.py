@@ -54,8 +54,9 @@ def add(
         folder, files = _add_construction(name)
         print(
             f"{folder}/ has {', '.join(files)}\n"
-            "Next: replace the content, delete the files of tasks that you do not need, run `cxprobe check`, "
-            f"and\nadd '{name}' in params.yaml, as to contrasts.constructions; `dvc repro` runs what is new"
+            f"Next: replace the content, delete the files of tasks that you do not need, run `cxprobe check {name}`,"
+            f"\nand add '{name}' in params.yaml, as to contrasts.constructions or mining.constructions; `dvc repro` runs "
+            "what is new"
         )
         return
     import shutil

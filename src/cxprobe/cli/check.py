@@ -37,7 +37,7 @@ def check(
 
     Without a fault it says how many texts, tokens and requests each model has left, where the items are made, and
     writes params.schema.json, by which editors complete params.yaml, and constructions/README.md where they changed. Of
-    one construction it prints an item of each kind.
+    one construction it tries the examples of pattern.yaml, and prints an item of each kind.
     """
     not_needed = _NotNeeded()
     sys.meta_path.insert(0, not_needed)
@@ -60,6 +60,7 @@ def check(
         print("\n".join([*faults.lines, count]), file=sys.stderr)
         raise SystemExit(2)
     if name:
+        _try_pattern(name)
         print(f"constructions/{name} has no fault", *faults.notes, sep="\n")
         for task, items in read_constructions([name])[name].items.items():
             for one in TASKS[task].examples(items):
@@ -76,6 +77,22 @@ def check(
             write_bytes(text.encode(), path)
             print(f"{path} is written anew")
     print_what_is_left(params)
+
+
+def _try_pattern(name: str) -> None:
+    """Check the pattern of a construction, if it has one, by the sentences that must and must not match."""
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+    from cxprobe.corpora.pattern import load_wanted
+    from cxprobe.project.params import load_params
+
+    path = CONSTRUCTIONS_FOLDER / name / "pattern.yaml"
+    if not path.is_file():
+        return
+    from cxprobe.corpora.search import check_examples, load_matchers, pipeline_of  # spaCy
+
+    pattern = load_wanted(name).pattern
+    matchers = load_matchers({name: pattern}, {name: pipeline_of(pattern, load_params().mining)})
+    check_examples(matchers[name], path)
 
 
 def print_what_is_left(params: "Params") -> None:

@@ -71,7 +71,12 @@ def _answers(sentences: Iterable[Any]) -> Iterator[tuple[str, str]]:
         for start, end in sorted(map(tuple, sentence.matched), reverse=True):
             text = f"{text[:start]}**{text[start:end]}**{text[end:]}"
         print(f"\n{printable(text)}\n{printable(sentence.url)}\np positive, n negative, u unclear, q quit", flush=True)
-        while (key := typer.getchar()) not in _KEYS:
+        key = ""
+        while key not in _KEYS:
+            try:
+                key = typer.getchar()
+            except OSError as fault:
+                raise DataError("keys are read from a terminal; without one use --export and --import") from fault
             if key in ("q", ""):
                 return
         yield sentence.id, _KEYS[key]

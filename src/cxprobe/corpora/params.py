@@ -26,6 +26,15 @@ class Corpus(Closed):
     """The key (column) of the name of its source; a record without it is named by its file and line."""
 
     @model_validator(mode="after")
+    def _is_no_table(self) -> "Corpus":
+        if self.format in ("text", "jsonl") and (self.glob or "").endswith((".csv", ".tsv", ".xlsx")):
+            raise ValueError(
+                f"glob: '{self.glob}' names tables, which are no format of a corpus; write jsonl, such as by "
+                "pandas.read_csv(FILE).to_json('mine.jsonl', orient='records', lines=True)"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _names_a_revision(self) -> "Corpus":
         if self.folder.startswith("hf://") and "@" not in self.folder:
             raise ValueError(

@@ -12,6 +12,7 @@ from spacy.language import Language
 from spacy.matcher import DependencyMatcher, Matcher
 from spacy.tokens import Doc, Token
 
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.corpora.params import Mining
 from cxprobe.corpora.pattern import FROM_PARSES, FROM_TAGS, Alternative, Pattern
 from cxprobe.corpora.readers import CorpusRecord, ParsedWords
@@ -165,7 +166,13 @@ def load_matchers(patterns: Mapping[str, Pattern], pipelines: Mapping[str, str])
     for pipeline in set(pipelines.values()):
         its_patterns = [pattern for name, pattern in patterns.items() if pipelines[name] == pipeline]
         loaded[pipeline] = load_pipeline(pipeline, *its_patterns)
-    return {name: Matchers(pattern, loaded[pipelines[name]]) for name, pattern in patterns.items()}
+    matchers = {}
+    for name, pattern in patterns.items():
+        try:
+            matchers[name] = Matchers(pattern, loaded[pipelines[name]])
+        except ConstructionError as fault:
+            raise ConstructionError(f"{CONSTRUCTIONS_FOLDER / name}/{fault}") from None
+    return matchers
 
 
 def find(sentences: Sequence[tuple[str | ParsedWords, Sequence[Matchers]]]) -> Iterator[list[Found | str]]:
@@ -205,8 +212,10 @@ def check_examples(matchers: Matchers, path: Path) -> None:
         if sentence not in passing:
             faults.append(f"{path}: must_match: the pre-filter loses {sentence!r}; loosen parts[..].prefilter")
         if not isinstance(verdict, Found):
-            tags = " ".join(f"{token.text}/{token.tag_}" for token in doc)
-            faults.append(f"{path}: must_match: {sentence!r} is not found ({verdict}); its tags are {tags}")
+            tags = [f"{token.text}/{token.tag_}" for token in doc]
+            if pattern.is_parsed:
+                tags = [f"{tag}/{token.dep_}(of {token.head.text})" for tag, token in zip(tags, doc, strict=True)]
+            faults.append(f"{path}: must_match: {sentence!r} is not found ({verdict}); its tags are {' '.join(tags)}")
     for sentence in pattern.must_not_match:
         verdict = matchers.match(matchers.nlp(sentence))
         if sentence in passing and isinstance(verdict, Found):
