@@ -79,6 +79,7 @@ def test_the_commands_work_and_a_project_that_is_made_runs_its_stages_and_a_seco
     call(python, tmp_path, "cxprobe", "init", "study", "--preset", "pairs")
     study = tmp_path / "study"
     call(python, study, "cxprobe", "add", "construction", "my-own")
+    (study / "constructions" / "my-own" / "pattern.yaml").unlink()  # which finds the example's comparatives still
     assert "have no fault" in call(python, study, "cxprobe", "check")
     params = (study / "params.yaml").read_text()
     names = "constructions: [comparative-correlative, let-alone, subject-verb-agreement]"

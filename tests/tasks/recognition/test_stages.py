@@ -75,7 +75,7 @@ def configure(params: dict) -> None:
 
 def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated_once):
     folder, outcome = evaluated_once
-    assert [run.model for run in outcome.runs] == [*PANEL, *PROBED]
+    assert [run.model for run in outcome.runs] == [*sorted(PANEL), *PROBED]
     probes = {(run.model, part.part["source"]): part for run in outcome.runs for part in run.children}
     assert set(probes) == {(slug, one) for slug in PROBED for one in SOURCES}
     assert {run.facts.kind for run in outcome.runs if run.model in PANEL} == {"baseline"}
