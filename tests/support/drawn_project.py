@@ -208,7 +208,8 @@ def draw_prompts(rng: Draw, params: dict[str, Any], folder: Path) -> None:
     items = load_items(section["constructions"][0])
     parts = {"templatic": items.inference, "challenge": items.inference and items.inference.challenge}
     known = [name for name, part in {**parts, "reasoning": items.reasoning}.items() if part]
-    section["make"] |= {"premises": 1, "control_premises": 1, "sets": some(rng, known, 3)}
+    sets = some(rng, known, 3) if section["llms"] else known  # baselines learn from other items than the one asked
+    section["make"] |= {"premises": 1, "control_premises": 1, "sets": sets}
     section["make"]["shots"] = section["make"]["shots"][: int(rng.integers(1, 3))]
     for name in ("inference_prompts", "reasoning_prompts"):
         section["make"][name] = section["make"][name][:1]

@@ -54,9 +54,8 @@ def add(
         folder, files = _add_construction(name)
         print(
             f"{folder}/ has {', '.join(files)}\n"
-            f"Next: replace the content, delete the files of tasks that you do not need, run `cxprobe check {name}`,"
-            f"\nand add '{name}' in params.yaml, as to contrasts.constructions or mining.constructions; `dvc repro` runs "
-            "what is new"
+            f"Next: replace the content, delete the files of tasks that you do not need, run `cxprobe check {name}`,\n"
+            f"and add '{name}' in params.yaml, as to contrasts.constructions or mining.constructions"
         )
         return
     import shutil

@@ -160,6 +160,8 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
         return Outcome(faults=evaluated.faults)
     members = [*evaluated.members.values()]
     responses = pd.concat(evaluated.responses.values(), ignore_index=True)
+    if responses.empty:
+        raise DataError(f"{stage.task}: no model has answered an item; make more items, or name other models")
     write_responses(responses, [*columns_of(task.facets), *task.kept], stage.data / "responses.parquet")
     divided = task.pooled(responses)
     series = series_of(stage.params.models, stage.params.of_task.models)
