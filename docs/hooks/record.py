@@ -49,7 +49,8 @@ def record(root: Path) -> None:
     tables = []
     for file in sorted(root.glob("results/evaluate_*/rates.csv")):
         rates = pd.read_csv(file, dtype=str, keep_default_na=False)
-        tables.append(pd.concat([divided_by(rates, *columns) for columns in FACETS]).sort_index())
+        kept = pd.concat([divided_by(rates, *columns) for columns in FACETS])
+        tables.append(kept[~kept.index.duplicated()].sort_index())  # a task has some of the columns
     together = in_columns(pd.concat(tables, ignore_index=True).fillna(""))
     together.to_csv(root / RECORDED / f"{preset}.csv", index=False, lineterminator="\n")
     commit = subprocess.run(
