@@ -55,7 +55,7 @@ def test_a_contrast_is_told_with_what_is_added_to_which_rival_in_nats_and_in_uni
 def test_a_contrast_of_which_nothing_is_added_names_the_rival_that_shows_it_and_not_the_nearest():
     less = {"neutral": nats(-0.1, 0.01), "rival_near": nats(-0.12, 0.3)}
     text = said(found("adds_nothing", effects=EFFECTS._replace(less=less)))
-    assert text.startswith("If SmolLM2 expects the first person to be the giver, then not because of the construction:")
+    assert text.startswith("Whether SmolLM2 expects the first person to be the giver does not depend on the construc")
     assert "it adds -0.100 nats [-0.110, -0.090] in 40 frames" in text
     assert "after a neutral sentence; less than a fifth of the control counts as nothing." in text
 

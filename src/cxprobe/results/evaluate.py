@@ -6,6 +6,7 @@ Runs of MLflow and the metrics of DVC are views of the rates.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -309,8 +310,10 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
         task: The evaluation of the task.
         models: The models.
     """
-    from cxprobe.results.plots import overview  # matplotlib takes a second to import
+    from cxprobe.results.plots import OKABE_ITO, overview  # matplotlib takes a second to import
 
+    # MLflow draws a colour from the run's id, by which two models may have the same.
+    colours = dict(zip((slug for slug, one in models.members.items() if not one.is_baseline), cycle(OKABE_ITO)))
     written, answers = with_blanks(rates), named_answers(rates, task)
     found = list(findings_in(rates, task.stage.params.construction_of))
     for model, rows in rates.groupby("model", sort=False):
@@ -332,8 +335,10 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
         about = getattr(member.spec, "about", "") if member.state == "trained" else ""
         decided = [one for one in shown if one.row["verdict"] != "no_control"]
         said = _ABOUT.get(run.role) or in_sum(decided, names) or "No rate decides here; `rates.csv` has the verdicts."
-        update = {"about": f"{said}\n\n{task.says} {_READ}", "tags": {"model.about": about or "unknown"}}
-        yield run.model_copy(update=update)
+        tags = {"model.about": about or "unknown"}
+        if slug in colours:
+            tags["mlflow.runColor"] = colours[slug]
+        yield run.model_copy(update={"about": f"{said}\n\n{task.says} {_READ}", "tags": tags})
 
 
 def _parts_of(

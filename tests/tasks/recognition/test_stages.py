@@ -79,6 +79,8 @@ def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated
     probes = {(run.model, part.part["source"]): part for run in outcome.runs for part in run.children}
     assert set(probes) == {(slug, one) for slug in PROBED for one in SOURCES}
     assert {run.facts.kind for run in outcome.runs if run.model in PANEL} == {"baseline"}
+    colours = [run.tags["mlflow.runColor"] for run in outcome.runs if "mlflow.runColor" in run.tags]
+    assert len(colours) == len({*colours}) == len(PROBED)
     assert {model: [*of_it] for model, of_it in outcome.headline.items()} == {slug: ["form", "n"] for slug in PROBED}
     metrics = {run.model: run.metrics for run in outcome.runs}
     assert [metrics["places"][f"recognition/toy {source}"] for source in SOURCES] == [100, 100]
