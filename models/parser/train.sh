@@ -23,6 +23,6 @@ mv corpus/single/swapped.spacy corpus/train/swapped.spacy
 python vectors.py "$texts" vectors
 python -m spacy train config.cfg --output training
 python ../tagger/pack.py training/model-best en_ewt_cxprobe \
-    "Tagger, morphologizer, parser and lemmatizer for English, trained on UD English EWT."
+    "Tagger, morphologizer, parser and lemmatizer for English, trained on UD English EWT." --rounded
 python ../tagger/measure.py en_ewt_cxprobe corpus/single/test.spacy
 python ../tagger/measure.py en_ewt_cxprobe corpus/ten/test.spacy

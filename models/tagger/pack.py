@@ -1,7 +1,8 @@
 """Write a trained pipeline as the project carries it: with a model card, and without the treebank's words.
 
 The network works on hashes of words, so the strings of the training text are of no use; they would be nearly half a
-megabyte, and the treebank's vocabulary. Only what labels and edit trees are written with stays. Run it as
+megabyte, and the treebank's vocabulary. Only what labels and edit trees are written with stays. With --rounded, weights
+and vectors have the digits of float16 alone, and are compressed to two thirds. Run it as
 ``python pack.py training/model-best en_ewt_cxprobe "What the pipeline is"``.
 """
 
@@ -9,8 +10,10 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import spacy
 import srsly
+from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.vectors import Vectors
 
@@ -33,18 +36,29 @@ CARD = {
 }
 
 
-def pack(source: Path, target: Path, description: str) -> None:
+def pack(source: Path, target: Path, description: str, *, is_rounded: bool = False) -> None:
     """Save the pipeline at ``source`` to ``target`` with its card, its most frequent vectors, and few strings."""
     nlp = spacy.load(source)
     nlp.meta.update({**CARD, "description": description})
     vectors = nlp.vocab.vectors
     if vectors.shape[0]:
         keys = [key for key, row in sorted(vectors.key2row.items(), key=lambda item: item[1]) if row < VECTORS]
-        kept = {"data": vectors.data[: len(keys)], "keys": keys, "attr": vectors.attr, "name": vectors.name}
+        data = vectors.data[: len(keys)]
+        kept = {"data": rounded(data) if is_rounded else data, "keys": keys, "attr": vectors.attr, "name": vectors.name}
         nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings, **kept)
+    for _, component in nlp.pipeline if is_rounded else ():
+        for part in component.model.walk():
+            for name in part.param_names:
+                if part.has_param(name):
+                    part.set_param(name, rounded(part.get_param(name)))
     nlp.to_disk(target)
     strings = needed_strings(nlp) | set(spacy.blank("en").vocab.strings)
     (target / "vocab" / "strings.json").write_text(json.dumps(sorted(strings)), "utf-8")
+
+
+def rounded(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return numbers with the digits of float16; spaCy stores and computes in float32."""
+    return numbers.astype(np.float16).astype(np.float32)
 
 
 def needed_strings(nlp: Language) -> set[str]:
@@ -65,4 +79,4 @@ def needed_strings(nlp: Language) -> set[str]:
 
 
 if __name__ == "__main__":
-    pack(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
+    pack(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], is_rounded="--rounded" in sys.argv)
