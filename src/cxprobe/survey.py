@@ -21,6 +21,7 @@ from cxprobe.models.params import (
     UnigramModel,
 )
 from cxprobe.models.texts import Pair, pair_table, pairs_of, without_gaps
+from cxprobe.project.bundled import bundled_files
 from cxprobe.results.comparisons import COMPARISON, GROUP, MODELS, compare, compare_contrasts, with_baselines
 from cxprobe.results.rates import rates_of
 from cxprobe.results.schema import HAS_VERDICT, facet_columns
@@ -33,26 +34,21 @@ from cxprobe.tasks.contrasts.params import MakeContrasts
 from cxprobe.tasks.pairs.evaluate import FACETS, decide_pairs, override, pair_responses
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs
-from cxprobe.tasks.pairs.params import FORM, EvaluatePairs, MakePairs, PerCell, ScoreName
+from cxprobe.tasks.pairs.params import FORM, EvaluatePairs, MakePairs, PerCell
 
-SCORE_OF_FORM: ScoreName = "per_token"
-"""What decides pairs of form, as in the presets."""
 ITEMS_OF_FORM = 4
 """Items of form for each frame of contrasts: they are short, and a rate of few of them says little."""
 _FACETS = [facet for facet in FACETS if {*facet.columns} <= {"variant", "sentence"}]
 
 
 def how_of_form(scheme: SchemeName) -> EvaluatePairs:
-    """Return how pairs of form are decided."""
-    return EvaluatePairs(scheme=scheme, score=SCORE_OF_FORM)
+    """Return how pairs of form are decided, as in the presets."""
+    return EvaluatePairs(scheme=scheme, score="per_token")
 
 
-def simple_baselines(ngrams: Path) -> list[Member]:
-    """Return baselines that need neither a project nor a checkpoint.
-
-    Args:
-        ngrams: The folder of the counts of the n-gram model.
-    """
+def simple_baselines() -> list[Member]:
+    """Return baselines that need neither a project nor a checkpoint."""
+    ngrams = bundled_files() / "models" / "mini-ngrams"
     words = NgramFeatures(kind="word_ngrams", lengths=[1, 1])
     specs: dict[str, BaselineSpec] = {
         "shorter": Rule(kind="shorter"),

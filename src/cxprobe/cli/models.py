@@ -185,15 +185,14 @@ def compare(
     if what and not tried and not folder.is_absolute():  # of a project, whose files people change
         _say_what_was_seen(contrasts_file(what, folder), frames)
     for lm in lms:
-        survey.measure(lm)
-        rates = survey.rates()
+        rates = survey.measure(lm)
         _print_model(rates, lm.name, survey.are_all, stream)
         if what:
             _print_conditions(rates, lm.name, stream)
         if output not in (None, "-"):
             write_table_as(rates, output)
     if len(lms) > 1:
-        _print_differences(survey.differences(), stream)
+        _print_differences(survey.differences, stream)
     _print_legend(rates, survey.are_all, tried, stream)
     if output == "-":
         write_table_as(rates, output)

@@ -14,7 +14,6 @@ from cxprobe.text import faults_of_text
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 Keys = tuple[str | int, ...]
-_NOT_WORDS = re.compile(r"[^\w'’{}]+")
 
 
 class Fault(NamedTuple):
@@ -46,7 +45,7 @@ def with_lines(path: Path, faults: Iterable[Fault]) -> list[str]:
 
 def normalised(text: str) -> str:
     """Return the words of a text in lower case, without punctuation."""
-    return " ".join(_NOT_WORDS.sub(" ", text.lower()).split())
+    return " ".join(re.sub(r"[^\w'’{}]+", " ", text.lower()).split())
 
 
 def repeated(texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, K, str]]:

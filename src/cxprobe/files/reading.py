@@ -13,7 +13,6 @@ from typing import Any
 from unicodedata import category
 
 from ruamel.yaml import YAML
-from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 from ruamel.yaml.nodes import MappingNode, SequenceNode
@@ -89,13 +88,6 @@ def check_separator(text: str, separator: str, error: type[CxprobeError], path: 
         raise error(f"{path}, line 1: {what}; {remedy}")
 
 
-class _Constructor(SafeConstructor):
-    """Builds values as people mean them: a day is text, as YAML 1.2 has it."""
-
-
-_Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
-
-
 def load_yaml(path: Path, error: type[CxprobeError]) -> Any:
     """Return the content of a YAML 1.2 file: no tags of Python, no key twice (as DVC reads its files).
 
@@ -120,9 +112,7 @@ def load_yaml(path: Path, error: type[CxprobeError]) -> Any:
 @lru_cache(maxsize=512)  # checks read the same files again and again
 def _parsed(text: str) -> Any:
     _check_size(text)
-    reader = YAML(typ="safe")
-    reader.Constructor = _Constructor
-    return reader.load(text)
+    return YAML(typ="safe").load(text)
 
 
 def _check_size(text: str) -> None:

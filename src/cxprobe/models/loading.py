@@ -116,7 +116,13 @@ class DebertaV2Masked(transformers.DebertaV2ForMaskedLM):  # type: ignore[misc]
 def open_source(slug: str, spec: ModelSpec) -> Source:
     """Find a model, compare its files with their digest, and read its configuration and tokenizer.
 
-    Arguments and errors are those of `cxprobe.models.embedding.load_encoder`.
+    Args:
+        slug: The model's key in params.yaml, for messages.
+        spec: Where it comes from, its precision, whether it is a random-weights control, and how it is made to fit.
+
+    Raises:
+        ModelError: It is not on this machine and cannot be downloaded, or a file is damaged; its files differ from
+            ``sha256``; it is an encoder-decoder; or its tokenizer is not a fast one.
     """
     transformers_logging.disable_progress_bar()
     transformers_logging.set_verbosity_error()  # `check_report` refuses what matters in its report on loading

@@ -28,7 +28,7 @@ from mlflow.exceptions import MlflowException
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import RESULTS, full_disk, has_ended, project_folder, read_json, this_process
 from cxprobe.run.progress import progress, uninterrupted
-from cxprobe.run.record import RUNS, STAGE_TAG, Experiments, Run, RunContext, context_file, label_of, milliseconds
+from cxprobe.run.record import RUNS, STAGE_TAG, Experiments, Run, RunContext, context_of, label_of, milliseconds
 from cxprobe.run.results import INPUTS
 from cxprobe.secrets import redact
 
@@ -41,7 +41,6 @@ ONE_SOURCE = "own"  # the source of items that have one; names of runs leave it 
 _EARLIER = 1000  # milliseconds by which child runs begin earlier, since MLflow's charts show the newest runs
 _NOTE = "mlflow.note.content"
 Texts: TypeAlias = Mapping[str, str]
-Points: TypeAlias = Sequence[tuple[str, int, float]]
 _VIEWS = (  # what a link shows, as what, and the search
     ("charts of trained models", "CHART", f"tags.{ROLE_TAG} = 'model'"),
     ("their table", "TABLE", f"tags.{ROLE_TAG} = 'model'"),
@@ -175,12 +174,6 @@ def _database() -> Path:
     return project_folder() / "mlruns" / "mlflow.db"
 
 
-def _context_of(run: Run) -> RunContext:
-    """Return the context of a run that this machine has kept; of others nothing is known."""
-    path = context_file(run)
-    return RunContext(**read_json(path)) if path.is_file() else RunContext(0, 0, "", False, {}, "")
-
-
 def _params_of(run: Run) -> dict[str, str]:
     """Return the parameters by which MLflow compares runs."""
     of_model = {"model": run.model, "model_kind": run.facts.kind, "model_weights": run.facts.state}
@@ -190,7 +183,7 @@ def _params_of(run: Run) -> dict[str, str]:
 def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Experiments) -> int:
     """End the runs that are left open, write those that the store does not have, and return the number of these."""
     ids, complete, ended = dict[str, str](), set[str](), 0
-    first = dict[tuple[str | None, ...], Texts]()  # place -> parameters of its first run
+    first = dict[tuple[str | None, str | None], Texts]()  # stage and model -> parameters of its first run
     needed = {run.experiment for run in runs}
     for name, note in experiments.items():
         if name not in needed and client.get_experiment_by_name(name) is None:
@@ -202,18 +195,18 @@ def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Exper
                 continue  # of a parent, which counts
             if known.info.status == "FINISHED":
                 complete.add(tags.get(RECORD_TAG, ""))
-                first[_place(params, tags.get(STAGE_TAG))] = params
+                first[tags.get(STAGE_TAG), params.get("model")] = params
             elif known.info.status == "RUNNING" and has_ended(tags.get(PROCESS_TAG, "")):
                 client.set_terminated(known.info.run_id, status="KILLED")
                 ended += 1
     if ended:
         print(f"runs that were still RUNNING though their processes have ended, and are now KILLED: {ended}")
-    missing = [(run, _context_of(run)) for run in runs if run.digest not in complete]
+    missing = [(run, context_of(run)) for run in runs if run.digest not in complete]
     began = milliseconds()
 
     def write(one: tuple[Run, RunContext]) -> None:
         run, context = one
-        changed = changed_settings(_params_of(run), first.get(_place(_params_of(run), run.stage), {}))
+        changed = changed_settings(_params_of(run), first.get((run.stage, run.model), {}))
         _write(client, ids[run.experiment], run, context, changed, context.started or began)
         shown.update(1)
 
@@ -225,11 +218,6 @@ def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Exper
         # After a fault it cancels the others.
         list(pool.map(write, sorted(missing, key=lambda pair: pair[1].started)))
     return len(missing)
-
-
-def _place(params: Texts, stage: str | None) -> tuple[str | None, ...]:
-    """Return what runs that differ in their settings alone have in common."""
-    return stage, params.get("model")
 
 
 def changed_settings(params: Texts, first: Texts) -> str:
@@ -247,7 +235,7 @@ def _begin(
     finished: int,
     tags: Texts,
     params: Texts,
-    points: Points,
+    points: Sequence[tuple[str, int, float]],
 ) -> str:
     """Create a run with its parameters and metrics (name, step, value), and return its id.
 
