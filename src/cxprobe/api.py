@@ -80,7 +80,6 @@ if TYPE_CHECKING:
 
 _TRIED = 8  # texts of a trial
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
-_OF_RATES = ("accuracy", "low", "high", "n", "ties")
 
 
 @dataclass(frozen=True)
@@ -192,7 +191,7 @@ class Comparison:
         for column in columns:
             if column not in self.table:
                 raise DataError(f"there is no column '{column}'{suggest(column, list(self.table.columns))}")
-            if column in _OF_RATES:
+            if column in ("accuracy", "low", "high", "n", "ties"):
                 raise DataError(f"the column {column} would be one of the rates; rename it")
         _check_names(self.table, columns)
         named = self.table[[*columns]].astype(object)
@@ -409,12 +408,11 @@ class LanguageModel(Encoder):
         check_scored(asked, pairs)
         scores = self._token_scores(list(dict.fromkeys(member_texts(pairs))), scheme, bos)
         scored = score_pairs(table, token_table(scores), [score]).set_index("id").loc[table["id"]]
-        margins = scored["margin"].to_numpy(dtype=np.float64)
         ids = {of_tokens.text: of_tokens.ids.tobytes() for of_tokens in scores}
         good_texts, bad_texts = table["context"] + table["good"], table["context"] + table["bad"]
         if same := sum(ids[one] == ids[other] for one, other in zip(good_texts, bad_texts, strict=True)):
             warnings.warn(f"{same} of {len(table)} pairs tie, since both texts have the same tokens", stacklevel=2)
-        return _comparison(table, scored["good"].to_numpy(), scored["bad"].to_numpy(), margins, score)
+        return _comparison(table, scored["good"].to_numpy(), scored["bad"].to_numpy(), score)
 
     def fill(self, text: str | Iterable[str], candidates: Iterable[str]) -> pd.DataFrame:
         """Return how probable words are at the mask of a text.
@@ -1036,15 +1034,13 @@ def compare_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> Comparison:
     """
     table = _pairs_to_compare(pairs, None, None)
     good, bad = scores_of_pairs(table, scores)
-    return _comparison(table, good, bad, good - bad, "the scores given")
+    return _comparison(table, good, bad, "the scores given")
 
 
-def _comparison(
-    table: pd.DataFrame, good: NDArray[Any], bad: NDArray[Any], margins: NDArray[np.float64], score: str
-) -> Comparison:
+def _comparison(table: pd.DataFrame, good: NDArray[np.float64], bad: NDArray[np.float64], score: str) -> Comparison:
     """Return the comparison of pairs whose texts have been scored."""
-    credits = stats.credits_of_margins(margins)
-    table = table.assign(good_score=good, bad_score=bad, margin=margins, accuracy=credits)
+    credits = stats.credits_of_margins(good - bad)
+    table = table.assign(good_score=good, bad_score=bad, margin=good - bad, accuracy=credits)
     clustered = _with_clusters(table)
     in_both = both_orders(clustered) if {"order", FRAME} <= {*table} else clustered[:0]
     accuracy, both = (rate_by(one, "accuracy", [_ALL]).to_dict("records") for one in (clustered, in_both))

@@ -16,8 +16,6 @@ from cxprobe.project.bundled import bundled_files
 if TYPE_CHECKING:
     from cxprobe.models.params import ModelSpec
 
-_CHAT_MARKER = "<|im_start|>"  # a bos_token that is one, of a tokenizer without a chat template
-_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _TRIED = 8  # texts by which is tried how long a model takes
 
 
@@ -186,8 +184,8 @@ def describe_model(name: str, revision: str | None, dtype: Dtype) -> "ModelSpec"
     spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
     folder = _bundled_folder(name)
     if not (folder or name.startswith("package:") or (name and Path(name).exists())):
-        of_the_hub = OF_THE_HUB if is_gguf(name) else _HUB_NAME
-        if not of_the_hub.fullmatch(name) or name.startswith("models/"):
+        of_the_hub = OF_THE_HUB if is_gguf(name) else r"[\w.-]+(/[\w.-]+)?"
+        if not re.fullmatch(of_the_hub, name) or name.startswith("models/"):
             raise ProjectError(
                 f"{name}: there is no such folder, and it is not a name on the hub, such as roberta-base or "
                 "EleutherAI/pythia-70m; correct it"
@@ -235,7 +233,7 @@ def with_document_start(slug: str, spec: "ModelSpec") -> tuple["ModelSpec", str,
         why = "what stood between documents in its training"
     elif before := ids_by_itself(tokenizer):
         why = f"its tokenizer puts {tokenizer.decode(before)} before a text"
-    elif first and first not in (tokenizer.chat_template or _CHAT_MARKER):
+    elif first and first not in (tokenizer.chat_template or "<|im_start|>"):  # a marker of chats, without a template
         bos, why = "add", f"its tokenizer has {first} and does not put it before a text"
     elif base in tokenizer.get_vocab():
         marker = f"{first} marks a turn of a chat" if first else "it has no bos_token"

@@ -158,23 +158,16 @@ def compare(
     from cxprobe import Survey, compare_scores, load  # PyTorch, after what is asked about has been read
     from cxprobe.tasks.contrasts.make import contrasts_file
 
-    model = model or []
     # All of them, since one that cannot be loaded must not cost the work on another.
-    lms = [load(name, revision=revision, dtype=dtype, device=device) for name in model]
-    if scores:
-        result = compare_scores(pairs, read_texts(scores))
-        _print_comparison(result, by, stream)
-        if output is not None:
-            write_table_as(result.table, output)
-        return
+    lms = [load(name, revision=revision, dtype=dtype, device=device) for name in model or ()]
     if is_file:
+        of_models = ((lm.name, lm.compare(pairs, score=score, scheme=scheme, bos=bos)) for lm in lms)
         tables = []
-        for lm in lms:
-            result = lm.compare(pairs, score=score, scheme=scheme, bos=bos)
-            if len(model) > 1:
-                print(f"{lm.name}:", file=stream)
+        for name, result in [("", compare_scores(pairs, read_texts(scores)))] if scores else of_models:
+            if len(lms) > 1:
+                print(f"{name}:", file=stream)
             _print_comparison(result, by, stream)
-            tables.append(result.table.assign(model=lm.name) if len(model) > 1 else result.table)
+            tables.append(result.table.assign(model=name) if len(lms) > 1 else result.table)
         if output is not None:
             write_table_as(pd.concat(tables, ignore_index=True), output)
         return

@@ -24,7 +24,6 @@ DEEPEST = 100  # mappings and lists within each other; the parser in C breaks th
 MOST_NODES = 1_000_000  # an alias counts as all that it stands for, so that a small file cannot become a huge one
 LONGEST_VALUE = 200  # characters of a value that a message shows
 LONGEST_LINE = 2000  # characters of a line of a message
-_JOINERS = "\u200c\u200d"
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}  # of cells
 
 
@@ -192,7 +191,9 @@ def printable(text: str) -> str:
     Spaces of all kinds stay, and so do the joiners of Arabic and Indic scripts.
     """
     return "".join(
-        one if one.isprintable() or one in _JOINERS or category(one) == "Zs" else one.encode("unicode_escape").decode()
+        one
+        if one.isprintable() or one in "\u200c\u200d" or category(one) == "Zs"
+        else one.encode("unicode_escape").decode()
         for one in text
     )
 

@@ -306,9 +306,7 @@ def _prefer(rule: str, context: str, first: str, second: str) -> float:
     positions = {word: position for position, word in enumerate(words, start=1)}
     # A word may begin a sentence in one text and not in the other, so that its capital does not count; but the letter
     # of "Name A" is not the article.
-    small: dict[str, int] = {}
-    for word, position in positions.items():
-        small[word.lower()] = max(position, small.get(word.lower(), 0))
+    small = {word.lower(): position for position, word in enumerate(words, start=1)}
 
     def position_of(word: str) -> int:
         return positions.get(word, small.get(word.lower(), 0) if len(word) > 1 else 0)

@@ -36,9 +36,6 @@ RECORD_TAG = "cxprobe.record"  # `Run.digest`; if the run is FINISHED too, it is
 PROCESS_TAG = "cxprobe.process"  # which process writes the run, to find the runs of those that have died
 PARENT_TAG = "mlflow.parentRunId"
 ROLE_TAG = "role"  # `Run.role`, by which searches leave out baselines and parts of runs
-PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs and the versions of packages
-ONE_SOURCE = "own"  # the source of items that have one; names of runs leave it out
-_EARLIER = 1000  # milliseconds by which child runs begin earlier, since MLflow's charts show the newest runs
 _NOTE = "mlflow.note.content"
 Texts: TypeAlias = Mapping[str, str]
 _VIEWS = (  # what a link shows, as what, and the search
@@ -47,8 +44,6 @@ _VIEWS = (  # what a link shows, as what, and the search
     ("all models with baselines and random weights", "TABLE", f"tags.{ROLE_TAG} != 'part'"),
     ("parts of runs, such as probes", "TABLE", f"tags.{ROLE_TAG} = 'part'"),
 )
-_MOST_RUNS = 50_000  # that a store returns
-_AT_A_TIME = 8  # runs that are written to a server
 _NAMED, _LETTERS = 3, 20  # changed settings in the name of a run, and letters of their values
 _WRITES_MISSING = "`cxprobe sync` again, which writes what is missing"
 # What a fault of the store says -> what to do, where the store itself is whole.
@@ -77,7 +72,7 @@ def add_runs(runs: Sequence[Run], experiments: Experiments) -> None:
     try:
         with uninterrupted():
             sync(runs, experiments)
-    except (OSError, TrackingError) as fault:
+    except TrackingError as fault:
         warning = f"{redact(str(fault))}: the results are written; `cxprobe sync` writes the runs into MLflow later"
         print(warning, file=sys.stderr)
 
@@ -189,7 +184,7 @@ def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Exper
         if name not in needed and client.get_experiment_by_name(name) is None:
             continue
         ids[name] = experiment_id(client, name, note)
-        for known in client.search_runs([ids[name]], max_results=_MOST_RUNS):  # the newest first
+        for known in client.search_runs([ids[name]], max_results=50_000):  # the newest first
             tags, params = known.data.tags, known.data.params
             if PARENT_TAG in tags and known.info.status == "FINISHED":
                 continue  # of a parent, which counts
@@ -213,7 +208,7 @@ def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Exper
     # A server is waited for, so several runs are under way; a local file takes one at a time.
     with (
         progress(len(missing), "runs", f"MLflow at {redact(tracking_uri())}", kept="these runs are written") as shown,
-        ThreadPoolExecutor(1 if _is_local() else _AT_A_TIME) as pool,
+        ThreadPoolExecutor(1 if _is_local() else 8) as pool,
     ):
         # After a fault it cancels the others.
         list(pool.map(write, sorted(missing, key=lambda pair: pair[1].started)))
@@ -271,9 +266,9 @@ def _write(
         started: Milliseconds since the epoch; children begin earlier.
         parent: The id of the run that it is a part of; "" for none.
     """
-    # MLflow's UI cuts names to some 20 letters, so that what differs comes first.
+    # MLflow's UI cuts names to some 20 letters, so that what differs comes first. Items with one source have "own".
     parts = [
-        value.removeprefix(ONE_SOURCE) if name in ("construction", "source") else f"{name}={value}"
+        value.removeprefix("own") if name in ("construction", "source") else f"{name}={value}"
         for name, value in run.part.items()
     ]
     named = [*parts, label_of(run.model, run.facts.state), changed, context.dvc_experiment]
@@ -315,11 +310,11 @@ def _write(
             folder = None if artifact.parent == Path() else artifact.parent.as_posix()
             client.log_artifact(id_, str(run.folder / artifact), folder)
     if not parent:
-        # An artifact, since hundreds of inputs as tags would be columns of the table.
+        # MD5 of inputs, versions of packages: an artifact, since hundreds of tags would be columns of the table.
         file = RESULTS / run.stage / RUNS / INPUTS
         read = read_json(file) if file.is_file() else {}
-        client.log_dict(id_, {"inputs": read, "environment": context.environment}, PROVENANCE)
-    earlier = started if parent else started - _EARLIER
+        client.log_dict(id_, {"inputs": read, "environment": context.environment}, "provenance.json")
+    earlier = started if parent else started - 1000  # since MLflow's charts show the newest runs
     for child in run.children:
         _write(client, experiment, child, context, changed, earlier, id_)
     for trial in run.trials:
