@@ -610,7 +610,7 @@ class Survey:
                 raise DataError(f"there is no {what}; give one at least")
         self.are_all = {*asked} <= {*names} and not tried
         self._pairs = survey.survey_pairs(names, every, _people_beside(every), frames, tried=tried)
-        listed = self._pairs.listed
+        listed = [pair for table in self._pairs if len(table) for pair in pairs_of(table)]
         self._texts = list(dict.fromkeys(member_texts(listed)))
         self._how, self._answers = (scheme, bos), dict[str, pd.DataFrame]()
         self.seconds: float = 0
@@ -667,7 +667,7 @@ def baselines_on(
         1.0
     """
     table = _pairs_to_compare(good, bad, context)
-    decided = survey.decided_by_baselines(table, survey.simple_baselines(), seed=0)
+    decided = survey.decisions_on(table, {}, survey.simple_baselines(), "pll", seed=0)
     rows = pd.concat([_with_clusters(of).assign(baseline=slug) for slug, of in decided.items()], ignore_index=True)
     rates = rate_by(rows, "accuracy", ["baseline"])
     return rates.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)

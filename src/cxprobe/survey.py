@@ -20,7 +20,7 @@ from cxprobe.models.params import (
     Rule,
     UnigramModel,
 )
-from cxprobe.models.texts import Pair, pair_table, pairs_of, without_gaps
+from cxprobe.models.texts import pair_table, pairs_of, without_gaps
 from cxprobe.project.bundled import bundled_files
 from cxprobe.results.comparisons import COMPARISON, GROUP, MODELS, compare, compare_contrasts, with_baselines
 from cxprobe.results.rates import rates_of
@@ -41,11 +41,6 @@ ITEMS_OF_FORM = 4
 _FACETS = [facet for facet in FACETS if {*facet.columns} <= {"variant", "sentence"}]
 
 
-def how_of_form(scheme: SchemeName) -> EvaluatePairs:
-    """Return how pairs of form are decided, as in the presets."""
-    return EvaluatePairs(scheme=scheme, score="per_token")
-
-
 def simple_baselines() -> list[Member]:
     """Return baselines that need neither a project nor a checkpoint."""
     ngrams = bundled_files() / "models" / "mini-ngrams"
@@ -61,10 +56,16 @@ def simple_baselines() -> list[Member]:
     return [Member(slug, spec, slug) for slug, spec in specs.items()]
 
 
-def decided_by_baselines(pairs: pd.DataFrame, members: Sequence[Member], seed: int) -> dict[str, pd.DataFrame]:
-    """Return the decisions of each baseline among some models on pairs, see `decide_pairs`."""
-    answers = {one.slug: baseline_answers(one, pairs_of(pairs), seed) for one in members if one.is_baseline}
-    return {slug: decide_pairs(pairs, table, how_of_form("pll")) for slug, table in answers.items()}
+def decisions_on(
+    pairs: pd.DataFrame, answers: Mapping[str, pd.DataFrame], members: Sequence[Member], scheme: SchemeName, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Return the decisions of models and of each baseline among them on pairs, by the score of the presets.
+
+    Arguments are those of `survey_rates`; the seed is that of the folds of baselines which learn.
+    """
+    how = EvaluatePairs(scheme=scheme, score="per_token")
+    of_baselines = {one.slug: baseline_answers(one, pairs_of(pairs), seed) for one in members if one.is_baseline}
+    return {slug: decide_pairs(pairs, table, how) for slug, table in {**answers, **of_baselines}.items()}
 
 
 def surveyed_constructions(constructions: Path) -> list[str]:
@@ -77,11 +78,6 @@ class SurveyedPairs(NamedTuple):
 
     form: pd.DataFrame
     contrasts: pd.DataFrame
-
-    @property
-    def listed(self) -> list[Pair]:
-        """All of them."""
-        return [pair for table in self if len(table) for pair in pairs_of(table)]
 
 
 def survey_pairs(
@@ -145,8 +141,7 @@ def survey_rates(
     parts, compared = [], []
     if len(pairs.form):
         form = pairs.form.assign(source=pairs.form["words"])
-        decided = {model: decide_pairs(form, table, how_of_form(scheme)) for model, table in answers.items()}
-        decided |= decided_by_baselines(form, members, SEED)
+        decided = decisions_on(form, answers, members, scheme, SEED)
         of_form = [pair_responses(table).assign(task="pairs", model=model) for model, table in decided.items()]
         responses = pd.concat(of_form, ignore_index=True)
         comparisons = compare(responses, _FACETS, members, {})
