@@ -79,3 +79,8 @@ def test_a_form_whose_variants_do_not_show_all_fillers_has_as_many_items_as_fram
     form = survey.survey_pairs(["let-alone"], ROOT / "constructions", people, 16).form
     assert form.groupby("variant").size().tolist() == [62] * 4
     assert not form.duplicated(["variant", "good", "bad"]).any()
+
+
+def test_every_baseline_decides_each_pair_once():
+    pairs = cxprobe.minimal_pairs("conative-form", pairs_per_condition=2)
+    assert set(cxprobe.baselines_on(pairs)["n"]) == {len(pairs)}

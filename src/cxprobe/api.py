@@ -669,7 +669,7 @@ def baselines_on(
     table = _pairs_to_compare(good, bad, context)
     decided = survey.decisions_on(table, {}, survey.simple_baselines(), "pll", seed=0)
     rows = pd.concat([_with_clusters(of).assign(baseline=slug) for slug, of in decided.items()], ignore_index=True)
-    rates = rate_by(rows, "accuracy", ["baseline"])
+    rates = rate_by(rows[rows["deciding"]], "accuracy", ["baseline"])
     return rates.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
 
 
