@@ -15,6 +15,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokeniz
 
 from cxprobe.errors import CxprobeError
 from cxprobe.models.embedding import load_encoder
+from cxprobe.models.loading import open_source
 from cxprobe.models.ngrams import NGRAMS_FILE
 from cxprobe.models.params import ModelSpec
 from cxprobe.seeding import generator_for, seed_for
@@ -92,7 +93,9 @@ class Run:
 
     def make_vocabulary(self, settings: Vocabulary, folder: Path) -> None:
         """Trim a trained encoder's vocabulary to what the text needs, and save both."""
-        encoder = load_encoder("source", ModelSpec(name=settings.source, revision=None, sha256=None, dtype="float32"))
+        encoder = load_encoder(
+            open_source("source", ModelSpec(name=settings.source, revision=None, sha256=None, dtype="float32"))
+        )
         tokenizer = encoder.tokenizer.backend_tokenizer
         words = load_words(HERE / "words.yaml").all
         old = dict(sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1]))

@@ -19,7 +19,7 @@ def lm():
 
 @pytest.fixture(scope="module")
 def rates(lm):
-    return cxprobe.compare_constructions([lm], ["conative"], frames=2)
+    return cxprobe.Survey([lm], ["conative"], frames=2).measure()
 
 
 def test_the_rates_are_those_of_the_same_pairs_compared_one_by_one(lm, rates):
@@ -34,7 +34,7 @@ def test_the_rates_are_those_of_the_same_pairs_compared_one_by_one(lm, rates):
 
 
 def test_the_frames_on_which_the_wording_is_tried_are_others_and_have_no_verdict(lm, rates):
-    tried = cxprobe.compare_constructions(lm, ["conative"], frames=2, tried=True)
+    tried = cxprobe.Survey(lm, ["conative"], frames=2, tried=True).measure()
     of_both = [
         table.query("measure == 'contrast' and condition == 'construction' and wording == ''")["value"]
         for table in (rates, tried)
@@ -48,11 +48,11 @@ def test_a_verdict_takes_all_constructions_and_frames_enough(lm, rates, tmp_path
     assert set(rates["verdict"]) == {""}
     shutil.copytree(ROOT / "constructions" / "conative", tmp_path / "constructions" / "conative")
     shutil.copy(ROOT / PEOPLE_FILE, tmp_path)
-    every = cxprobe.compare_constructions(lm, frames=2, folder=tmp_path / "constructions")
+    every = cxprobe.Survey(lm, frames=2, folder=tmp_path / "constructions").measure()
     verdicts = every[(every["verdict"] != "") & (every["model"] == lm.name)]
     assert set(verdicts["task"]) == {"pairs"}
     monkeypatch.setattr(survey, "FEWEST_FRAMES", 2)
-    many = cxprobe.compare_constructions(lm, "conative", frames=2, folder=tmp_path / "constructions")
+    many = cxprobe.Survey(lm, "conative", frames=2, folder=tmp_path / "constructions").measure()
     assert (many.loc[many["condition"] == "construction", "verdict"] != "").any()
 
 
@@ -65,7 +65,7 @@ def test_constructions_without_items_models_that_are_there_twice_and_one_frame_a
         ([], ["conative"], 2, "there is no model"),
     ):
         with pytest.raises(CxprobeError, match=said):
-            cxprobe.compare_constructions(models, names, frames=frames)
+            cxprobe.Survey(models, names, frames=frames)
 
 
 def test_a_construction_that_is_a_form_alone_has_no_contrast():
@@ -79,3 +79,8 @@ def test_a_form_whose_variants_do_not_show_all_fillers_has_as_many_items_as_fram
     form = survey.survey_pairs(["let-alone"], ROOT / "constructions", people, 16).form
     assert form.groupby("variant").size().tolist() == [62] * 4
     assert not form.duplicated(["variant", "good", "bad"]).any()
+
+
+def test_every_baseline_decides_each_pair_once():
+    pairs = cxprobe.minimal_pairs("conative-form", pairs_per_condition=2)
+    assert set(cxprobe.baselines_on(pairs)["n"]) == {len(pairs)}

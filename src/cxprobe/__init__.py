@@ -35,7 +35,6 @@ __all__ = [
     "LanguageModel",
     "Survey",
     "baselines_on",
-    "compare_constructions",
     "compare_scores",
     "evaluate",
     "list_constructions",

@@ -40,9 +40,9 @@ from cxprobe.files.reading import shown
 from cxprobe.files.schema import near_to, suggest
 from cxprobe.files.texts import read_pair_table, require_texts
 from cxprobe.models import Dtype, SchemeName, causal, embedding, masked
-from cxprobe.models.checkpoints import PACKAGED, is_gguf
+from cxprobe.models.checkpoints import PACKAGED, Source, is_gguf
 from cxprobe.models.files import scores_of_pairs
-from cxprobe.models.loading import LoadedModel
+from cxprobe.models.loading import LoadedModel, open_source
 from cxprobe.models.masked import candidate_log_probabilities
 from cxprobe.models.measuring import unknown_tokens
 from cxprobe.models.pairs import check_scored, load_language_model, member_texts, score_texts
@@ -78,11 +78,8 @@ from cxprobe.text import WORD_MASK
 if TYPE_CHECKING:
     from cxprobe.results.plots import Picture
 
-_NGRAMS = bundled_files() / "models" / "mini-ngrams"
 _TRIED = 8  # texts of a trial
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
-_OF_SCORES = ("good_score", "bad_score", "margin")
-_OF_RATES = ("accuracy", "low", "high", "n", "ties")
 
 
 @dataclass(frozen=True)
@@ -194,7 +191,7 @@ class Comparison:
         for column in columns:
             if column not in self.table:
                 raise DataError(f"there is no column '{column}'{suggest(column, list(self.table.columns))}")
-            if column in _OF_RATES:
+            if column in ("accuracy", "low", "high", "n", "ties"):
                 raise DataError(f"the column {column} would be one of the rates; rename it")
         _check_names(self.table, columns)
         named = self.table[[*columns]].astype(object)
@@ -411,12 +408,11 @@ class LanguageModel(Encoder):
         check_scored(asked, pairs)
         scores = self._token_scores(list(dict.fromkeys(member_texts(pairs))), scheme, bos)
         scored = score_pairs(table, token_table(scores), [score]).set_index("id").loc[table["id"]]
-        margins = scored["margin"].to_numpy(dtype=np.float64)
         ids = {of_tokens.text: of_tokens.ids.tobytes() for of_tokens in scores}
         good_texts, bad_texts = table["context"] + table["good"], table["context"] + table["bad"]
         if same := sum(ids[one] == ids[other] for one, other in zip(good_texts, bad_texts, strict=True)):
             warnings.warn(f"{same} of {len(table)} pairs tie, since both texts have the same tokens", stacklevel=2)
-        return _comparison(table, scored["good"].to_numpy(), scored["bad"].to_numpy(), margins, score)
+        return _comparison(table, scored["good"].to_numpy(), scored["bad"].to_numpy(), score)
 
     def fill(self, text: str | Iterable[str], candidates: Iterable[str]) -> pd.DataFrame:
         """Return how probable words are at the mask of a text.
@@ -548,72 +544,35 @@ def list_constructions(
     return [name for name in names if load_construction(name, every).grammar] if having else names
 
 
-def compare_constructions(
-    models: LanguageModel | Sequence[LanguageModel],
-    constructions: str | Sequence[str] | None = None,
-    *,
-    frames: int = 3,
-    tried: bool = False,
-    scheme: SchemeName = "pll_word_l2r",
-    bos: Bos | None = None,
-    folder: str | Path | None = None,
-) -> pd.DataFrame:
-    """Return the rates of models on the form and the meaning of constructions, with baselines, controls and verdicts.
+class Survey:
+    """The form and the meaning of constructions, asked of models, with baselines, controls and verdicts.
 
     Form is the share of minimal pairs that are right. Meaning is the contrast of frames that no design was tried on,
     in nats: what the model expects of the meaning where preferences for names, places and answers cancel.
 
-    Args:
-        models: The model, or several, each with a name of its own.
-        constructions: The name of one, or of several; None for all that have contrasts. There are verdicts on all
-            alone, since p values are corrected over all constructions.
-        frames: Of contrasts, of each construction; of form there are four times as many items at the most. A verdict
-            on contrasts takes 16.
-        tried: Whether contrasts are those of the frames on which the wording is tried, in place of those held out.
-        scheme: How masked models are asked.
-        bos: What causal models read before a text.
-        folder: The folder of all constructions; None for those that cxprobe carries.
-
-    Returns:
-        Columns of the rates of the pipeline (`cxprobe.results.schema.RATES`), also of the baselines. Of form the
-        construction is called "<name>-form". Of contrasts, condition is
-        "construction", "control", "neutral" or "rival", or "less_" and one of the last two.
-
-    Raises:
-        ConstructionError: There is no such construction, or its files have faults.
-        DataError: There is no model or no construction, two models have one name, or one cannot score a pair (see
-            `LanguageModel.compare`).
-
-    Example:
-        >>> import cxprobe
-        >>> rates = cxprobe.compare_constructions([cxprobe.load("mini-clm")], ["conative"], frames=2)
-        >>> sorted(rates["construction"].unique())
-        ['conative', 'conative-form']
-    """
-    lms = [models] if isinstance(models, LanguageModel) else [*models]
-    surveyed = Survey(lms, constructions, frames=frames, tried=tried, scheme=scheme, bos=bos, folder=folder)
-    for lm in lms:
-        surveyed.measure(lm)
-    return surveyed.rates()
-
-
-class Survey:
-    """The form and the meaning of constructions, asked of models one after the other.
+    Attributes:
+        are_all: Whether these are all constructions, by held-out frames: of others there are no verdicts.
+        seconds: How long all models take, as far as a short trial of each tells.
+        differences: The paired differences of every two models that were measured, first less second. Columns of
+            `cxprobe.results.comparisons.COMPARISON`, with the construction and the condition: of pairs of form in
+            shares, of contrasts in nats; p_holm is corrected over the constructions of the two models.
 
     Example:
         >>> import cxprobe
         >>> lms = [cxprobe.load("mini-clm"), cxprobe.load("taught-clm")]
         >>> survey = cxprobe.Survey(lms, ["conative"], frames=2)
-        >>> for lm in lms:
-        ...     survey.measure(lm)
-        >>> sorted(survey.differences()["task"].unique())
+        >>> sorted(survey.measure()["construction"].unique())
+        ['conative', 'conative-form']
+        >>> sorted(survey.differences["task"].unique())
         ['contrasts', 'pairs']
     """
 
+    differences: pd.DataFrame
+
     def __init__(
         self,
-        models: Sequence[LanguageModel],
-        constructions: Sequence[str] | str | None = None,
+        models: LanguageModel | Sequence[LanguageModel],
+        constructions: str | Sequence[str] | None = None,
         *,
         frames: int = 3,
         tried: bool = False,
@@ -623,7 +582,21 @@ class Survey:
     ) -> None:
         """Read what is asked, and check that every model can be asked, by a short trial of each.
 
-        The arguments and errors are those of `compare_constructions`.
+        Args:
+            models: The model, or several, each with a name of its own.
+            constructions: The name of one, or of several; None for all that have contrasts. There are verdicts on all
+                alone, since p values are corrected over all constructions.
+            frames: Of contrasts, of each construction; of form there are four times as many items at the most. A
+                verdict on contrasts takes 16.
+            tried: Whether contrasts are those of the frames on which the wording is tried, in place of those held out.
+            scheme: How masked models are asked.
+            bos: What causal models read before a text.
+            folder: The folder of all constructions; None for those that cxprobe carries.
+
+        Raises:
+            ConstructionError: There is no such construction, or its files have faults.
+            DataError: There is no model or no construction, two models have one name, or one cannot score a pair (see
+                `LanguageModel.compare`).
         """
         if frames < 2:
             raise DataError(f"frames is {frames}; an interval takes two frames at least")
@@ -631,50 +604,43 @@ class Survey:
         asked = survey.surveyed_constructions(every)
         wanted = asked if constructions is None else constructions
         names = [wanted] if isinstance(wanted, str) else [*wanted]
-        for what, given in {"model": models, "construction": names}.items():
+        self._models = [models] if isinstance(models, LanguageModel) else [*models]
+        for what, given in {"model": self._models, "construction": names}.items():
             if not given:
                 raise DataError(f"there is no {what}; give one at least")
         self.are_all = {*asked} <= {*names} and not tried
-        """Whether these are all constructions, by held-out frames: of others there are no verdicts."""
         self._pairs = survey.survey_pairs(names, every, _people_beside(every), frames, tried=tried)
-        listed = self._pairs.listed
+        listed = [pair for table in self._pairs if len(table) for pair in pairs_of(table)]
         self._texts = list(dict.fromkeys(member_texts(listed)))
         self._how, self._answers = (scheme, bos), dict[str, pd.DataFrame]()
         self.seconds: float = 0
-        """How long all models take, as far as the trial tells."""
+        few = self._texts[:: max(1, len(self._texts) // _TRIED)]
         known = set[str]()
-        for lm in models:
+        for lm in self._models:
             if lm.name in known:
                 raise DataError(f"the model {lm.name} is there twice; give each once")
             known.add(lm.name)
             check_scored(lm._with(bos), listed)
-            few = self._texts[:: max(1, len(self._texts) // _TRIED)]
             began = perf_counter()
             lm._token_scores(few, scheme, bos)
             self.seconds += (perf_counter() - began) * sum(map(len, self._texts)) / sum(map(len, few))
 
-    def measure(self, model: LanguageModel) -> None:
-        """Ask one of the models."""
-        self._answers[model.name] = token_table(model._token_scores(self._texts, *self._how))
-
-    def rates(self) -> pd.DataFrame:
-        """Return the rates of what was measured, see `compare_constructions`."""
-        return self._evaluated()[0]
-
-    def differences(self) -> pd.DataFrame:
-        """Return the paired differences of every two models that were measured, first less second.
+    def measure(self, model: LanguageModel | None = None) -> pd.DataFrame:
+        """Ask one of the models, or all of them, and return the rates of all that were asked until now.
 
         Returns:
-            Columns of `cxprobe.results.comparisons.COMPARISON`, with the construction and the condition: of pairs of
-            form in shares, of contrasts in nats; p_holm is corrected over the constructions of the two models.
+            Columns of the rates of the pipeline (`cxprobe.results.schema.RATES`), also of the baselines. Of form the
+            construction is called "<name>-form". Of contrasts, condition is "construction", "control", "neutral" or
+            "rival", or "less_" and one of the last two.
         """
-        return self._evaluated()[1]
-
-    def _evaluated(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        for lm in self._models if model is None else [model]:
+            self._answers[lm.name] = token_table(lm._token_scores(self._texts, *self._how))
         specs = {name: ModelSpec(name=name, revision=None, sha256=None, dtype="float32") for name in self._answers}
-        asked = [Member(name, spec, name) for name, spec in specs.items()]
-        members = [*asked, *survey.simple_baselines(_NGRAMS)]
-        return survey.survey_rates(self._pairs, self._answers, members, self._how[0], are_all=self.are_all)
+        members = [*(Member(name, spec, name) for name, spec in specs.items()), *survey.simple_baselines()]
+        rates, self.differences = survey.survey_rates(
+            self._pairs, self._answers, members, self._how[0], are_all=self.are_all
+        )
+        return rates
 
 
 def baselines_on(
@@ -701,9 +667,9 @@ def baselines_on(
         1.0
     """
     table = _pairs_to_compare(good, bad, context)
-    decided = survey.decided_by_baselines(table, survey.simple_baselines(_NGRAMS), seed=0)
+    decided = survey.decisions_on(table, {}, survey.simple_baselines(), "pll", seed=0)
     rows = pd.concat([_with_clusters(of).assign(baseline=slug) for slug, of in decided.items()], ignore_index=True)
-    rates = rate_by(rows, "accuracy", ["baseline"])
+    rates = rate_by(rows[rows["deciding"]], "accuracy", ["baseline"])
     return rates.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -751,10 +717,7 @@ def minimal_pairs(
     people = _people_beside(constructions)
     content = load_pairs(construction, people, constructions)
     cells = PerCell(meaning=pairs_per_condition, form=pairs_per_condition, control=pairs_per_condition)
-    settings = MakePairs(
-        pairs_per_condition=cells,
-        pseudowords=pseudowords,
-    )
+    settings = MakePairs(pairs_per_condition=cells, pseudowords=pseudowords)
     return build_pairs(construction, content, people, settings, seed)
 
 
@@ -1071,15 +1034,13 @@ def compare_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> Comparison:
     """
     table = _pairs_to_compare(pairs, None, None)
     good, bad = scores_of_pairs(table, scores)
-    return _comparison(table, good, bad, good - bad, "the scores given")
+    return _comparison(table, good, bad, "the scores given")
 
 
-def _comparison(
-    table: pd.DataFrame, good: NDArray[Any], bad: NDArray[Any], margins: NDArray[np.float64], score: str
-) -> Comparison:
+def _comparison(table: pd.DataFrame, good: NDArray[np.float64], bad: NDArray[np.float64], score: str) -> Comparison:
     """Return the comparison of pairs whose texts have been scored."""
-    credits = stats.credits_of_margins(margins)
-    table = table.assign(good_score=good, bad_score=bad, margin=margins, accuracy=credits)
+    credits = stats.credits_of_margins(good - bad)
+    table = table.assign(good_score=good, bad_score=bad, margin=good - bad, accuracy=credits)
     clustered = _with_clusters(table)
     in_both = both_orders(clustered) if {"order", FRAME} <= {*table} else clustered[:0]
     accuracy, both = (rate_by(one, "accuracy", [_ALL]).to_dict("records") for one in (clustered, in_both))
@@ -1115,7 +1076,7 @@ def _pairs_to_compare(
     for name in ("good", "bad"):
         touching = (table["context"] != "") & ~table[name].str.startswith(" ") & ~table["context"].str.endswith(" ")
         table[name] = table[name].mask(touching, " " + table[name])
-    if taken := [name for name in (*_OF_SCORES, "accuracy") if name in table]:
+    if taken := [name for name in ("good_score", "bad_score", "margin", "accuracy") if name in table]:
         raise DataError(f"the pairs have the columns {', '.join(taken)} already, which the comparison has; rename them")
     _check_names(table, ["id", "item", *cluster_columns(table)])
     if len(twice := table["id"][table["id"].duplicated()]):
@@ -1154,7 +1115,7 @@ def _people_beside(constructions: Path) -> People:
 
 
 def _load(
-    load_model: Callable[[str, ModelSpec, str], Any], name: str | Path, revision: str | None, dtype: Dtype, device: str
+    load_model: Callable[[Source, str], Any], name: str | Path, revision: str | None, dtype: Dtype, device: str
 ) -> Any:
     """Load a model of `cxprobe.models` without the key of params.yaml in messages: there is none."""
     _check_option("dtype", dtype, Dtype)
@@ -1175,7 +1136,7 @@ def _load(
     if name in PACKAGED and not is_folder:
         spec = PACKAGED[name].model_copy(update={"dtype": dtype})
     try:
-        return load_model(last, spec, device)
+        return load_model(open_source(last, spec), device)
     except ModelError as fault:
         key = f"models.{last}"
         text = str(fault).removeprefix(f"{key}: ").replace(f"set {key}.name to its path", "give its path")

@@ -17,7 +17,6 @@ _NAMES = re.compile(
 _NO_SECRETS = re.compile(r"(?i)(?:^(?:old)?pwd|_(?:dir|file|home|path|sock))$")
 _ADDRESS = re.compile(r"://[^/@:\s]*:([^/\s]+)@")  # such as postgresql://user:p@ssword@host, in any variable
 _SHORTEST = 8  # a placeholder such as "none" is no secret, and would be blotted out of ordinary words
-BLOT = "[key]"
 
 
 def redact(text: str) -> str:
@@ -25,8 +24,14 @@ def redact(text: str) -> str:
 
     They are the values of variables whose names say so, and the passwords of addresses in any variable.
     """
-    for secret in _secrets():
-        text = text.replace(secret, BLOT)
+    secrets = set[str]()
+    for name, value in os.environ.items():
+        if _NAMES.search(name) and not _NO_SECRETS.search(name):
+            secrets.add(value.strip())
+        secrets.update(_ADDRESS.findall(value))
+    for secret in sorted(secrets, key=len, reverse=True):  # the longest first, since one may begin with another
+        if len(secret) >= _SHORTEST:
+            text = text.replace(secret, "[key]")
     return text
 
 
@@ -63,13 +68,3 @@ def redact_output() -> None:
 def _write_blotted(write: Callable[[str], int], text: str) -> int:
     write(redact(text))
     return len(text)
-
-
-def _secrets() -> list[str]:
-    """Return the keys and passwords of the environment; the longest first, since one may begin with another."""
-    secrets = set[str]()
-    for name, value in os.environ.items():
-        if _NAMES.search(name) and not _NO_SECRETS.search(name):
-            secrets.add(value.strip())
-        secrets.update(_ADDRESS.findall(value))
-    return sorted((secret for secret in secrets if len(secret) >= _SHORTEST), key=len, reverse=True)

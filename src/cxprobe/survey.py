@@ -20,7 +20,8 @@ from cxprobe.models.params import (
     Rule,
     UnigramModel,
 )
-from cxprobe.models.texts import Pair, pair_table, pairs_of, without_gaps
+from cxprobe.models.texts import pair_table, pairs_of, without_gaps
+from cxprobe.project.bundled import bundled_files
 from cxprobe.results.comparisons import COMPARISON, GROUP, MODELS, compare, compare_contrasts, with_baselines
 from cxprobe.results.rates import rates_of
 from cxprobe.results.schema import HAS_VERDICT, facet_columns
@@ -33,26 +34,16 @@ from cxprobe.tasks.contrasts.params import MakeContrasts
 from cxprobe.tasks.pairs.evaluate import FACETS, decide_pairs, override, pair_responses
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs
-from cxprobe.tasks.pairs.params import FORM, EvaluatePairs, MakePairs, PerCell, ScoreName
+from cxprobe.tasks.pairs.params import FORM, EvaluatePairs, MakePairs, PerCell
 
-SCORE_OF_FORM: ScoreName = "per_token"
-"""What decides pairs of form, as in the presets."""
 ITEMS_OF_FORM = 4
 """Items of form for each frame of contrasts: they are short, and a rate of few of them says little."""
 _FACETS = [facet for facet in FACETS if {*facet.columns} <= {"variant", "sentence"}]
 
 
-def how_of_form(scheme: SchemeName) -> EvaluatePairs:
-    """Return how pairs of form are decided."""
-    return EvaluatePairs(scheme=scheme, score=SCORE_OF_FORM)
-
-
-def simple_baselines(ngrams: Path) -> list[Member]:
-    """Return baselines that need neither a project nor a checkpoint.
-
-    Args:
-        ngrams: The folder of the counts of the n-gram model.
-    """
+def simple_baselines() -> list[Member]:
+    """Return baselines that need neither a project nor a checkpoint."""
+    ngrams = bundled_files() / "models" / "mini-ngrams"
     words = NgramFeatures(kind="word_ngrams", lengths=[1, 1])
     specs: dict[str, BaselineSpec] = {
         "shorter": Rule(kind="shorter"),
@@ -65,10 +56,16 @@ def simple_baselines(ngrams: Path) -> list[Member]:
     return [Member(slug, spec, slug) for slug, spec in specs.items()]
 
 
-def decided_by_baselines(pairs: pd.DataFrame, members: Sequence[Member], seed: int) -> dict[str, pd.DataFrame]:
-    """Return the decisions of each baseline among some models on pairs, see `decide_pairs`."""
-    answers = {one.slug: baseline_answers(one, pairs_of(pairs), seed) for one in members if one.is_baseline}
-    return {slug: decide_pairs(pairs, table, how_of_form("pll")) for slug, table in answers.items()}
+def decisions_on(
+    pairs: pd.DataFrame, answers: Mapping[str, pd.DataFrame], members: Sequence[Member], scheme: SchemeName, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Return the decisions of models and of each baseline among them on pairs, by the score of the presets.
+
+    Arguments are those of `survey_rates`; the seed is that of the folds of baselines which learn.
+    """
+    how = EvaluatePairs(scheme=scheme, score="per_token")
+    of_baselines = {one.slug: baseline_answers(one, pairs_of(pairs), seed) for one in members if one.is_baseline}
+    return {slug: decide_pairs(pairs, table, how) for slug, table in {**answers, **of_baselines}.items()}
 
 
 def surveyed_constructions(constructions: Path) -> list[str]:
@@ -81,11 +78,6 @@ class SurveyedPairs(NamedTuple):
 
     form: pd.DataFrame
     contrasts: pd.DataFrame
-
-    @property
-    def listed(self) -> list[Pair]:
-        """All of them."""
-        return [pair for table in self if len(table) for pair in pairs_of(table)]
 
 
 def survey_pairs(
@@ -149,8 +141,7 @@ def survey_rates(
     parts, compared = [], []
     if len(pairs.form):
         form = pairs.form.assign(source=pairs.form["words"])
-        decided = {model: decide_pairs(form, table, how_of_form(scheme)) for model, table in answers.items()}
-        decided |= decided_by_baselines(form, members, SEED)
+        decided = decisions_on(form, answers, members, scheme, SEED)
         of_form = [pair_responses(table).assign(task="pairs", model=model) for model, table in decided.items()]
         responses = pd.concat(of_form, ignore_index=True)
         comparisons = compare(responses, _FACETS, members, {})

@@ -34,8 +34,7 @@ _PARADIGM = {
     "we": ("we", "us", "our", "were"),
     "they": ("they", "them", "their", "were"),
 }
-_VERB_FORMS = ("VB", "VBD", "VBG", "VBN")
-_FORMS = ("a", *_PRONOUN_FORMS, *_VERB_FORMS)
+_FORMS = ("a", *_PRONOUN_FORMS, "VB", "VBD", "VBG", "VBN")
 
 
 class TemplateError(ConstructionError, ValueError):
@@ -73,11 +72,6 @@ def filler_words(filler: Filled) -> str:
     return filler if isinstance(filler, str) else next(iter(filler.values()))
 
 
-def filler_note(filler: Filled) -> str | None:
-    """Return the note of a filler; None if it has none."""
-    return None if isinstance(filler, str) else next(iter(filler))
-
-
 def fill(template: str, values: Values) -> str:
     """Fill the slots of a template; add no capitals.
 
@@ -92,9 +86,7 @@ def fill(template: str, values: Values) -> str:
     for name, form, after in zip(slots[::3], slots[1::3], slots[2::3], strict=True):
         if name not in values:
             raise TemplateError(f"nothing fills the slot '{name}' of {template!r}{suggest(name, list(values))}")
-        words = filler_words(values[name])
-        text += words if form is None else _in_form(words, filler_note(values[name]), form)
-        text += after
+        text += (_in_form(values[name], form) if form else filler_words(values[name])) + after
     return text
 
 
@@ -106,9 +98,11 @@ def render(template: str, values: Values) -> str:
     return capitalise_sentences(fill(template, values))
 
 
-def _in_form(words: str, note: str | None, form: str) -> str:
+def _in_form(filler: Filled, form: str) -> str:
+    words = filler_words(filler)
     if form == "a":
         return f"{article_of(words)} {words}"
+    note = None if isinstance(filler, str) else next(iter(filler))
     if form in _PRONOUN_FORMS:
         if note not in _PARADIGM:
             raise TemplateError(
@@ -154,8 +148,6 @@ _TWO_ARTICLES = re.compile(
     r"([aAtT](?:(?<=(?<![\w/])[at])|(?<=^[AT])|(?<=[^\s.][.!?]\s[AT]))(?:(?<=[aA])n?|(?<=[tT])he) (?:an?|the))\b"
     r"(?! la\b| posteriori\b| priori\b)"
 )
-_BRACKET = re.compile(r"[{}\[\]]")
-_END = re.compile(r"[.?!][\"'”’)]*$")
 
 
 def faults_of_text(text: str) -> Iterator[str]:
@@ -165,13 +157,13 @@ def faults_of_text(text: str) -> Iterator[str]:
     without a capital; an end without a full stop, question mark or exclamation mark; "a" for "an" or the other way
     round; and two articles in a row.
     """
-    if bracket := _BRACKET.search(text):
+    if bracket := re.search(r"[{}\[\]]", text):
         yield f"{bracket[0]!r} is left over from a slot; fill it, or write it as {{NAME}}"
     if "  " in text or text != text.strip():
         yield "there is a space too many"
     if text[:1].islower():
         yield "it begins with a small letter; write a capital"
-    if not _END.search(text):
+    if not re.search(r"[.?!][\"'”’)]*$", text):
         yield "it does not end in a full stop; write one"
     for wrong in dict.fromkeys(wrong_articles(text)):
         article, rest = wrong.split(maxsplit=1)

@@ -15,6 +15,7 @@ from tiny_lms import save_lm, tokenizer_of
 
 from cxprobe.exports import export_harness, pair_tasks
 from cxprobe.files.writing import write_bytes
+from cxprobe.models.loading import open_source
 from cxprobe.models.pairs import load_language_model, score_texts, texts_of_pairs
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scores import score_pairs
@@ -89,7 +90,7 @@ def margin_of(sample) -> float:
 def own_decisions(model: Path, pairs: pd.DataFrame) -> pd.DataFrame:
     """Score the same pairs by this project: a row a pair, id, credit and margin, by the score sum."""
     spec = ModelSpec(name=str(model), revision=None, sha256=None, dtype="float32", bos="add")
-    loaded = load_language_model("own", spec)
+    loaded = load_language_model(open_source("own", spec))
     portions = distinct_texts([texts_of_pairs(loaded, pairs_of(pairs))])
     scores = score_texts(loaded, portions, ScoringConfig(["pll"], 1024))
     sums = score_pairs(pairs, token_table(scores), ["sum"])

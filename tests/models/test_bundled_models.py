@@ -6,6 +6,7 @@ import torch
 from safetensors.torch import load_file
 
 from conftest import ROOT
+from cxprobe.models.loading import open_source
 from cxprobe.models.pairs import load_language_model
 from cxprobe.models.params import ModelSpec, members_of
 from cxprobe.project.params import load_params
@@ -38,7 +39,7 @@ def test_params_name_the_carried_models_by_the_digest_of_their_files_and_all_loa
     assert {spec.name for spec in bundled.values()} == {folder.relative_to(ROOT).as_posix() for folder in FOLDERS}
     for slug, spec in bundled.items():
         folder = ROOT / spec.name
-        model = load_language_model(slug, spec.model_copy(update={"name": str(folder)}), "cpu")
+        model = load_language_model(open_source(slug, spec.model_copy(update={"name": str(folder)})), "cpu")
         assert model.fingerprint == f"sha256 {spec.sha256}"
         assert {weight.dtype for weight in model.model.parameters()} == {torch.float32}
         assert {weight.dtype for weight in load_file(folder / "model.safetensors").values()} == {torch.float16}

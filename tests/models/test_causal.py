@@ -11,6 +11,7 @@ from scored import causal_token_scores
 
 from cxprobe.errors import DataError
 from cxprobe.models.causal import Tree, rows_of_texts
+from cxprobe.models.loading import open_source
 from cxprobe.models.pairs import load_language_model, score_texts
 from cxprobe.models.store import answers_folder
 from cxprobe.models.texts import ScoringConfig
@@ -73,7 +74,9 @@ def test_what_many_texts_share_is_computed_in_batches_within_the_budget(lms):
 
 
 def test_two_models_of_one_run_may_read_other_tokens_first_and_have_stores_of_their_own(lms):
-    bare, begun = (load_language_model("tiny", spec(lms("gpt2").name, bos=bos)) for bos in ("none", "<|endoftext|>"))
+    bare, begun = (
+        load_language_model(open_source("tiny", spec(lms("gpt2").name, bos=bos))) for bos in ("none", "<|endoftext|>")
+    )
     first, second = (score_texts(model, [{"the old cat": 0}], ScoringConfig(["pll"], 96)) for model in (bare, begun))
     assert np.isnan(first[0].log_probs[0])
     assert np.isfinite(second[0].log_probs).all()

@@ -12,6 +12,7 @@ from scored import measured
 
 from cxprobe.files.tables import read_features
 from cxprobe.models.embedding import embed_texts, load_encoder, mean_of_each_layer, mean_over_tokens, pool_texts
+from cxprobe.models.loading import open_source
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.store import token_budget_batches
 from cxprobe.models.texts import encode_inputs
@@ -68,7 +69,7 @@ def spec(tiny_bert):
 
 @pytest.fixture(scope="module")
 def encoder(spec):
-    return load_encoder("tiny", spec)
+    return load_encoder(open_source("tiny", spec))
 
 
 @pytest.fixture(scope="module")

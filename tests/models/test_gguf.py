@@ -20,6 +20,7 @@ from cxprobe.errors import ModelError
 from cxprobe.models.asking import replies_to
 from cxprobe.models.checkpoints import PACKAGED
 from cxprobe.models.embedding import load_encoder
+from cxprobe.models.loading import open_source
 from cxprobe.models.pairs import load_language_model
 from cxprobe.models.params import Llm
 from cxprobe.models.store import answers_folder
@@ -99,28 +100,30 @@ def write_gguf(folder: Path, kind: str = "Q4_1", architecture: str = "llama") ->
 @pytest.mark.parametrize("kind", ["F32", "Q4_1"])
 def test_a_gguf_file_gives_the_numbers_of_its_weights_in_a_folder(tmp_path, kind):
     path, same = write_gguf(tmp_path, kind)
-    model, expected = (load_language_model("tiny", spec(one, bos="<|endoftext|>")) for one in (path, same))
+    model, expected = (load_language_model(open_source("tiny", spec(one, bos="<|endoftext|>"))) for one in (path, same))
     np.testing.assert_allclose(log_probs_of(model, TEXTS), log_probs_of(expected, TEXTS), atol=1e-5, rtol=0)
-    vectors, others = (load_encoder("tiny", spec(one)).model(torch.tensor([[1, 2, 3]]))[0] for one in (path, same))
+    vectors, others = (
+        load_encoder(open_source("tiny", spec(one))).model(torch.tensor([[1, 2, 3]]))[0] for one in (path, same)
+    )
     torch.testing.assert_close(vectors, others)
     assert model.tokenizer.chat_template == TEMPLATE
     assert model.facts.precision == f"{kind}, de-quantised to float32"
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     assert model.facts.weights == f"sha256 {digest}"
     with pytest.raises(ModelError, match=f"sha256 is 0{{64}}, and the files of {path} have {digest}"):
-        load_language_model("tiny", spec(path, sha256="0" * 64))
+        load_language_model(open_source("tiny", spec(path, sha256="0" * 64)))
 
 
 def test_a_file_is_dequantised_once_and_another_file_of_its_name_anew(tmp_path, cache, capfd):
     path, _ = write_gguf(tmp_path)
-    first = load_language_model("tiny", spec(path))
+    first = load_language_model(open_source("tiny", spec(path)))
     assert f"{path}: de-quantising 0 MB into {cache}" in capfd.readouterr().err
-    again = load_language_model("tiny", spec(path))
+    again = load_language_model(open_source("tiny", spec(path)))
     assert "de-quantising" not in capfd.readouterr().err
     assert answers_folder("tiny", first, "cpu") == answers_folder("tiny", again, "cpu")
     with path.open("ab") as file:
         file.write(bytes(32))
-    load_language_model("tiny", spec(path))
+    load_language_model(open_source("tiny", spec(path)))
     assert len([folder for folder in cache.iterdir() if folder.is_dir()]) == 2
 
 
@@ -129,7 +132,7 @@ def test_a_converted_file_that_is_changed_or_gone_is_refused_and_without_a_recor
     tmp_path, cache, part
 ):
     path, _ = write_gguf(tmp_path)
-    expected = log_probs_of(load_language_model("tiny", spec(path, bos="none")), TEXTS)
+    expected = log_probs_of(load_language_model(open_source("tiny", spec(path, bos="none"))), TEXTS)
     [folder] = (folder for folder in cache.iterdir() if folder.is_dir())
     content = (folder / part).read_bytes()
     (folder / part).write_bytes(content[:-64] + bytes(64))
@@ -137,7 +140,7 @@ def test_a_converted_file_that_is_changed_or_gone_is_refused_and_without_a_recor
     (folder / part).unlink()
     assert "remove the folder, and it is made again" in refusal(load_language_model, path)
     (folder / "conversion.json").unlink()
-    again = log_probs_of(load_language_model("tiny", spec(path, bos="none")), TEXTS)
+    again = log_probs_of(load_language_model(open_source("tiny", spec(path, bos="none"))), TEXTS)
     np.testing.assert_array_equal(again, expected)
 
 

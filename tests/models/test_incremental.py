@@ -8,6 +8,7 @@ from model_folders import spec
 from tiny_lms import save_lm, sentences_that_begin_alike
 
 from cxprobe.errors import DataError
+from cxprobe.models.loading import open_source
 from cxprobe.models.pairs import load_language_model, score_texts
 from cxprobe.models.store import AnswerStore, answer
 from cxprobe.models.texts import ScoringConfig
@@ -63,7 +64,7 @@ def test_padding_of_the_tokenizer_and_train_mode_change_nothing(lms, kind):
 @KINDS
 def test_a_number_that_is_not_finite_names_the_text(tmp_path, kind):
     save_lm(tmp_path, kind)
-    model = load_language_model("tiny", spec(tmp_path))
+    model = load_language_model(open_source("tiny", spec(tmp_path)))
     [cat] = model.tokenizer("cat", add_special_tokens=False)["input_ids"][:1]
     model.model.get_input_embeddings().weight.data[cat] = torch.nan
     with pytest.raises(DataError, match="'the cat runs': the model gave a number that is not finite"):

@@ -24,7 +24,7 @@ from cxprobe.errors import ModelError
 from cxprobe.models import loading
 from cxprobe.models.embedding import encoder_of, load_encoder
 from cxprobe.models.intervening import SentenceTokens, answers_after, block_output, tokens_of_sentence
-from cxprobe.models.loading import are_alike
+from cxprobe.models.loading import are_alike, open_source
 from cxprobe.models.masked import load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.pairs import load_language_model, score_texts
@@ -51,7 +51,7 @@ def test_a_model_loads_in_eval_mode_with_the_head_of_its_checkpoint_in_the_preci
         (tmp_path / "config.json").write_text(json.dumps(config))
     if kind == "deberta":  # its attention multiplies by numbers in float32 (transformers 5.23)
         dtype = torch.float32
-    model = load_language_model("tiny", spec(tmp_path, dtype=str(dtype).removeprefix("torch."))).model
+    model = load_language_model(open_source("tiny", spec(tmp_path, dtype=str(dtype).removeprefix("torch.")))).model
     stored, loaded = load_file(tmp_path / "model.safetensors"), model.state_dict()
     assert all(torch.equal(loaded[name].to(dtype), value.to(dtype)) for name, value in stored.items())
     assert not model.training
@@ -62,7 +62,7 @@ def test_a_model_loads_in_eval_mode_with_the_head_of_its_checkpoint_in_the_preci
 def test_an_encoder_is_read_from_the_checkpoint_of_a_language_model(tmp_path, kind, capfd):
     save_lm(tmp_path, kind)
     capfd.readouterr()
-    loaded = load_encoder("tiny", spec(tmp_path)).model.state_dict()
+    loaded = load_encoder(open_source("tiny", spec(tmp_path))).model.state_dict()
     assert capfd.readouterr() == ("", "")  # such as of the pooler, which a masked model has not
     plain = AutoModel.from_pretrained(tmp_path).state_dict()
     assert loaded.keys() == plain.keys()
@@ -74,7 +74,7 @@ def test_an_encoder_is_read_from_the_checkpoint_of_a_language_model(tmp_path, ki
 )
 def test_the_facts_of_a_model_are_its_name_kind_weights_and_number_of_parameters(tmp_path, kind, load):
     save_lm(tmp_path, "bert" if kind == "masked" else "gpt2")
-    model = load("tiny", spec(tmp_path))
+    model = load(open_source("tiny", spec(tmp_path)))
     stored = load_file(tmp_path / "model.safetensors")
     # Shared weights are stored once; an encoder has no head, and that of GPT-2 is its embeddings.
     expected = sum(weights.numel() for weights in stored.values())
@@ -103,8 +103,8 @@ def hub(tmp_path, monkeypatch):
 @pytest.mark.parametrize("revision", [None, "step-2", "b" * 40])
 def test_a_model_of_the_hub_is_known_by_the_commit_that_its_revision_resolves_to(hub, revision):
     commit = hub.get(revision or "main", revision)
-    assert load_masked_lm("tiny", spec("team/tiny", revision=revision)).fingerprint == f"commit {commit}"
-    random_control = load_masked_lm("tiny", spec("team/tiny", revision=revision, weights="random", seed=3))
+    assert load_masked_lm(open_source("tiny", spec("team/tiny", revision=revision))).fingerprint == f"commit {commit}"
+    random_control = load_masked_lm(open_source("tiny", spec("team/tiny", revision=revision, weights="random", seed=3)))
     assert random_control.fingerprint.startswith(f"random, seed 3, of commit {commit}, drawn by ")
 
 
@@ -118,7 +118,7 @@ def test_the_weights_are_of_the_commit_of_the_configuration_though_the_branch_mo
         return found
 
     monkeypatch.setattr(loading, "cached_file", read_and_move)
-    model = load_masked_lm("tiny", spec("team/tiny"))
+    model = load_masked_lm(open_source("tiny", spec("team/tiny")))
     assert model.fingerprint == f"commit {hub['main']}"
     stored = load_file(folder / "snapshots" / hub["main"] / "model.safetensors")
     assert torch.equal(model.model.state_dict()["cls.predictions.bias"], stored["cls.predictions.bias"])
@@ -129,7 +129,7 @@ def test_a_model_that_is_not_there_says_what_to_do_offline_and_online(tmp_path):
     assert "Online: `hf download" in message
     assert "Offline: copy the model's folder" in message
     with pytest.raises(ModelError, match="'no_such_package' is not installed; install it"):
-        load_encoder("packed", spec("package:no_such_package/model"))
+        load_encoder(open_source("packed", spec("package:no_such_package/model")))
 
 
 # What is refused
@@ -221,7 +221,7 @@ def test_what_is_not_the_model_that_its_folder_describes_is_refused_with_the_rea
 )
 def test_other_heads_and_what_is_no_weight_do_not_matter(tmp_path, load, kind, name):
     put(name, 32)(save_sound(tmp_path, kind))
-    load("tiny", spec(tmp_path / kind))
+    load(open_source("tiny", spec(tmp_path / kind)))
 
 
 # Damaged files, and what is no model of ours
@@ -260,7 +260,7 @@ def test_code_of_a_checkpoint_is_never_run(bert, load):
     change(bert / "config.json", model_type="strange", auto_map=own)
     (bert / "evil.py").write_text(f"open({str(bert / 'ran')!r}, 'w')")
     with pytest.raises(ModelError, match=r"custom code|strange"):
-        load_encoder("tiny", spec(bert, load=load))
+        load_encoder(open_source("tiny", spec(bert, load=load)))
     assert not (bert / "ran").exists()
 
 
@@ -310,7 +310,9 @@ def folder_of(name, model):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(("dtype", "bound"), [("float16", 0.001), ("bfloat16", 0.012)])
 def test_scores_in_low_precision_are_near_those_in_float32_and_never_mixed_with_them(name, dtype, bound):
-    exact, low = (load_language_model(name, spec(ROOT / "models" / name, dtype=one)) for one in ("float32", dtype))
+    exact, low = (
+        load_language_model(open_source(name, spec(ROOT / "models" / name, dtype=one))) for one in ("float32", dtype)
+    )
     found, expected = log_probs_of(low, TEXTS), log_probs_of(exact, TEXTS)
     assert 0 < np.linalg.norm(found - expected) / np.linalg.norm(expected) < bound
     assert folder_of(name, low) != folder_of(name, exact)
@@ -321,14 +323,16 @@ def test_scores_in_low_precision_are_near_those_in_float32_and_never_mixed_with_
 @pytest.mark.parametrize("name", MODELS)
 def test_layers_on_the_disk_give_the_same_numbers_under_a_key_of_their_own(name, tmp_path):
     load = {"device_map": "auto", "max_memory": {"cpu": "30MB"}, "offload_folder": str(tmp_path / "layers")}
-    plain, spread = (load_language_model(name, spec(ROOT / "models" / name, load=one)) for one in ({}, load))
+    plain, spread = (
+        load_language_model(open_source(name, spec(ROOT / "models" / name, load=one))) for one in ({}, load)
+    )
     assert set(spread.model.hf_device_map.values()) == {"cpu", "disk"}
     np.testing.assert_allclose(log_probs_of(spread, TEXTS), log_probs_of(plain, TEXTS), atol=1e-5)
     assert spread.fingerprint == plain.fingerprint  # the same weights, wherever they lie
     assert spread.facts.precision.startswith('float32, load {"device_map": "auto", "max_memory": ')
-    described = load_language_model(name, spread_spec := spec(ROOT / "models" / name, load=load), "meta")
+    described = load_language_model(open_source(name, spread_spec := spec(ROOT / "models" / name, load=load)), "meta")
     assert folder_of(name, described) == folder_of(name, spread) != folder_of(name, plain)
-    encoders = [load_encoder(name, one) for one in (spread_spec, spec(ROOT / "models" / name))]
+    encoders = [load_encoder(open_source(name, one)) for one in (spread_spec, spec(ROOT / "models" / name))]
     vectors, expected = (vectors_of(encoder, TEXTS) for encoder in encoders)
     np.testing.assert_allclose(vectors, expected, atol=1e-4)
 
@@ -336,9 +340,9 @@ def test_layers_on_the_disk_give_the_same_numbers_under_a_key_of_their_own(name,
 def test_another_attention_is_in_the_facts_and_the_key_and_gives_the_same_numbers(tmp_path):
     folder = save_sound(tmp_path, "gpt2")
     plain, eager = (spec(folder, load=load) for load in ({}, {"attn_implementation": "eager"}))
-    model, expected = (load_language_model("tiny", one) for one in (eager, plain))
+    model, expected = (load_language_model(open_source("tiny", one)) for one in (eager, plain))
     assert (model.facts.attention, expected.facts.attention) == ("eager", "sdpa")
-    assert load_language_model("tiny", eager, "meta").facts == model.facts
+    assert load_language_model(open_source("tiny", eager), "meta").facts == model.facts
     assert folder_of("tiny", model) != folder_of("tiny", expected)
     np.testing.assert_allclose(log_probs_of(model, TEXTS), log_probs_of(expected, TEXTS), atol=1e-5)
 
@@ -346,13 +350,13 @@ def test_another_attention_is_in_the_facts_and_the_key_and_gives_the_same_number
 def test_a_model_that_does_not_come_to_lie_where_the_stage_computes_is_refused(tmp_path):
     save_lm(tmp_path, "gpt2")
     with pytest.raises(ModelError, match=r"models\.m\.load puts it on cpu, .* computes on cuda:1"):
-        load_language_model("m", spec(tmp_path, load={"device_map": "cpu"}), "cuda:1")
+        load_language_model(open_source("m", spec(tmp_path, load={"device_map": "cpu"})), "cuda:1")
 
 
 def test_what_transformers_says_of_a_load_that_it_cannot_follow_is_passed_on_with_the_key(tmp_path):
     unknown = {"quantization_config": {"quant_method": "no-such-method"}}
     with pytest.raises(ModelError, match=r"Unknown quantization type.*look whether models\.m\.load can be followed"):
-        load_language_model("m", spec(save_sound(tmp_path, "gpt2"), load=unknown))
+        load_language_model(open_source("m", spec(save_sound(tmp_path, "gpt2"), load=unknown)))
 
 
 SENTENCES = sentences_that_begin_alike()[:24]
@@ -385,7 +389,7 @@ def prefix_by_prefix(model, ids):
     ],
 )
 def test_a_causal_model_is_asked_in_the_fastest_way_that_gives_its_own_numbers(tmp_path, kind, dtype, reads_trees):
-    model = load_language_model("tiny", spec(saved(tmp_path, kind), dtype=dtype))
+    model = load_language_model(open_source("tiny", spec(saved(tmp_path, kind), dtype=dtype)))
     assert (model.reads_trees, model.batched) == (reads_trees, True)
     if dtype == "float32":
         for scores in causal_token_scores(model, SENTENCES, bos="none", token_budget=96):
@@ -395,9 +399,9 @@ def test_a_causal_model_is_asked_in_the_fastest_way_that_gives_its_own_numbers(t
 
 def test_texts_of_more_tokens_than_a_window_has_share_no_row_and_those_of_fewer_do(tmp_path):
     change(saved(tmp_path, "minimax") / "config.json", sliding_window=6)
-    assert not load_language_model("tiny", spec(tmp_path)).reads_trees
+    assert not load_language_model(open_source("tiny", spec(tmp_path))).reads_trees
     change(saved(tmp_path, "qwen2") / "config.json", sliding_window=6, use_sliding_window=True, max_window_layers=0)
-    model = load_language_model("tiny", spec(tmp_path))
+    model = load_language_model(open_source("tiny", spec(tmp_path)))
     assert (model.reads_trees, model.longest_row) == (True, 6)
     for scores in causal_token_scores(model, [*SENTENCES[:4], "the cat", "the dog"], bos="none", token_budget=96):
         np.testing.assert_allclose(scores.log_probs[1:], prefix_by_prefix(model.model, scores.ids.tolist()), atol=1e-4)
@@ -408,14 +412,17 @@ def test_texts_of_more_tokens_than_a_window_has_share_no_row_and_those_of_fewer_
 def test_a_model_that_sees_what_follows_gives_no_scores_from_left_to_right_but_vectors(tmp_path, kind, dtype):
     folder = saved(tmp_path, kind)
     assert "its tokens see what follows them" in refusal(load_language_model, folder, dtype=dtype)
-    assert load_encoder("tiny", spec(folder, dtype=dtype)).batched
+    assert load_encoder(open_source("tiny", spec(folder, dtype=dtype))).batched
 
 
 @pytest.mark.parametrize(("kind", "batched"), [("fnet", False), ("bert", True)])
 def test_vectors_that_depend_on_the_batch_are_computed_one_at_a_time(tmp_path, kind, batched):
     saved(tmp_path, kind)
     texts = [SENTENCES[0], "the cat", "we say that the fox runs"]
-    for encoder in (load_encoder("tiny", spec(tmp_path)), encoder_of(load_language_model("tiny", spec(tmp_path)))):
+    for encoder in (
+        load_encoder(open_source("tiny", spec(tmp_path))),
+        encoder_of(load_language_model(open_source("tiny", spec(tmp_path)))),
+    ):
         assert encoder.batched == batched
         alone = np.concatenate([vectors_of(encoder, [text], 512) for text in texts], axis=1)
         np.testing.assert_allclose(vectors_of(encoder, texts, 512), alone, atol=1e-5)
@@ -430,7 +437,7 @@ def test_a_model_that_answers_otherwise_each_time_is_refused(tmp_path, load, mon
 
 @pytest.mark.parametrize("kind", ["convbert", "mobilebert", "nystromformer", "yoso", "bert"])
 def test_a_prompt_is_answered_alike_alone_and_beside_others_as_a_text_is_scored(tmp_path, kind):
-    model = load_language_model("tiny", spec(saved(tmp_path, kind)))
+    model = load_language_model(open_source("tiny", spec(saved(tmp_path, kind))))
     texts = ("the cat", "we say that the old dog", "the king")
     prompts = [tokens_of_sentence(model, text, [len(text)], ("runs", "sings"), " here.") for text in texts]
     targets = torch.tensor([prompt.targets for prompt in prompts])
@@ -439,7 +446,7 @@ def test_a_prompt_is_answered_alike_alone_and_beside_others_as_a_text_is_scored(
 
 
 def test_interventions_are_refused_where_what_seem_to_be_blocks_are_parts_of_them(tmp_path):
-    model = load_language_model("tiny", spec(saved(tmp_path, "xlm")))
+    model = load_language_model(open_source("tiny", spec(saved(tmp_path, "xlm"))))
     ids = np.array(model.tokenizer(SENTENCES[0])["input_ids"], dtype=np.int32)
     with pytest.raises(ModelError, match="after the own vectors of block 2 are written back"):
         block_output(model, [SentenceTokens(ids, (2,), 4, (7, 8))], 0, 64)
@@ -458,7 +465,7 @@ def test_numbers_are_alike_up_to_half_of_the_digits_of_their_precision():
 @pytest.mark.parametrize("kind", ["roberta", "camembert", "mpnet", "bert"])
 def test_a_text_of_exactly_the_longest_input_is_read(tmp_path, kind):
     save_lm(tmp_path, kind, tokenizer_of("roberta"), positions=32)
-    encoder = load_encoder("tiny", spec(tmp_path))
+    encoder = load_encoder(open_source("tiny", spec(tmp_path)))
     assert encoder.max_tokens == (32 if kind == "bert" else 30)
     text = " ".join(["cat"] * 60)
     whole = next(text[:end] for end in range(240, 0, -1) if len(encoder.tokenizer(text[:end])["input_ids"]) == 30)
@@ -467,7 +474,7 @@ def test_a_text_of_exactly_the_longest_input_is_read(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", ["deberta-legacy", "deberta-v2-legacy"])
 def test_the_keys_of_a_checkpoint_decide_which_head_a_deberta_has(tmp_path, kind):
-    model = load_language_model("tiny", spec(saved(tmp_path, kind)))
+    model = load_language_model(open_source("tiny", spec(saved(tmp_path, kind))))
     plain = AutoModelForMaskedLM.from_pretrained(tmp_path).eval()
     [scores] = score_texts(model, [{"the old cat": 0}], ScoringConfig(["pll"], 96))
     tokens = torch.arange(len(scores.ids))
@@ -488,8 +495,8 @@ def test_the_keys_of_a_checkpoint_decide_which_head_a_deberta_has(tmp_path, kind
 def test_a_checkpoint_without_the_head_is_refused_with_this_reason_and_gives_vectors(tmp_path, kind, reason):
     saved(tmp_path, kind)
     with pytest.raises(ModelError, match=reason):
-        load_language_model("tiny", spec(tmp_path))
-    load_encoder("tiny", spec(tmp_path))
+        load_language_model(open_source("tiny", spec(tmp_path)))
+    load_encoder(open_source("tiny", spec(tmp_path)))
 
 
 def test_an_encoder_with_a_decoder_is_refused_and_its_encoder_alone_gives_vectors_and_no_scores(tmp_path):
@@ -500,5 +507,5 @@ def test_an_encoder_with_a_decoder_is_refused_and_its_encoder_alone_gives_vector
         tokenizer.save_pretrained(tmp_path / model.__name__)
     assert "is an encoder with a decoder" in refusal(load_encoder, tmp_path / "T5Model")
     encoder = tmp_path / "T5EncoderModel"
-    assert vectors_of(load_encoder("tiny", spec(encoder)), SENTENCES[:2]).shape == (2, 2, 16)
+    assert vectors_of(load_encoder(open_source("tiny", spec(encoder))), SENTENCES[:2]).shape == (2, 2, 16)
     assert "is a t5 model, which is no language model" in refusal(load_language_model, encoder)

@@ -15,6 +15,7 @@ from safetensors.torch import load_file, save_file
 
 from cxprobe.errors import ModelError
 from cxprobe.models.checkpoints import digest_of, pin_faults
+from cxprobe.models.loading import open_source
 from cxprobe.models.masked import load_masked_lm
 from cxprobe.models.pairs import load_language_model
 from cxprobe.models.store import answers_folder
@@ -42,15 +43,18 @@ CHANGES = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_of_anything_that_is_loaded_is_refused_by_the_pin_and_seen_by_the_store(bert, name, monkeypatch):
     monkeypatch.chdir(bert.parent)
-    pinned, folder = digest_of(bert), answers_folder("tiny", load_language_model("tiny", spec(bert)), "cpu")
-    assert load_language_model("tiny", spec(bert, sha256=pinned)).fingerprint == f"sha256 {pinned}"
+    pinned, folder = (
+        digest_of(bert),
+        answers_folder("tiny", load_language_model(open_source("tiny", spec(bert))), "cpu"),
+    )
+    assert load_language_model(open_source("tiny", spec(bert, sha256=pinned))).fingerprint == f"sha256 {pinned}"
     CHANGES[name](bert)
     with pytest.raises(ModelError) as refused:
-        load_language_model("tiny", spec(bert, sha256=pinned))
+        load_language_model(open_source("tiny", spec(bert, sha256=pinned)))
     message = str(refused.value)
     assert f": sha256 is {pinned}, and the files of {bert} have {digest_of(bert)}; weights, configuration" in message
     assert [*pin_faults({"tiny": spec(bert, sha256=pinned)})] == [message]
-    assert answers_folder("tiny", load_language_model("tiny", spec(bert), "meta"), "cpu") != folder
+    assert answers_folder("tiny", load_language_model(open_source("tiny", spec(bert)), "meta"), "cpu") != folder
 
 
 def test_a_check_refuses_a_folder_without_a_pin_and_no_model_that_is_elsewhere(bert):
@@ -119,7 +123,7 @@ def odd_folder(sound: Path, parent: str, layouts: set[str]) -> Path:
 def outcome(folder: Path) -> tuple[dict[str, torch.Tensor], str]:
     """Return the weights that are loaded, and configuration and tokenizer as text; nothing of a refused model."""
     try:
-        model = load_masked_lm("odd", spec(folder))
+        model = load_masked_lm(open_source("odd", spec(folder)))
     except ModelError:
         return {}, ""
     return model.model.state_dict(), f"{model.model.config} {model.tokenizer.backend_tokenizer.to_str()}"
@@ -162,4 +166,4 @@ def test_an_index_that_does_not_name_files_of_the_folder_is_refused(bert, conten
     (bert / "model.safetensors").rename(bert.parent / "model.safetensors")
     (bert / "model.safetensors.index.json").write_text(content)
     with pytest.raises(ModelError, match=message):
-        load_masked_lm("tiny", spec(bert))
+        load_masked_lm(open_source("tiny", spec(bert)))

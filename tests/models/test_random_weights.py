@@ -9,6 +9,7 @@ from tiny_lms import CAUSAL, MASKED, save_lm
 
 from cxprobe.errors import ModelError
 from cxprobe.models.embedding import load_encoder
+from cxprobe.models.loading import open_source
 from cxprobe.models.masked import load_masked_lm
 from cxprobe.models.pairs import load_language_model
 
@@ -18,7 +19,7 @@ UNABLE = "deberta"  # in bfloat16: its attention multiplies by numbers in float3
 
 
 def random_control(folder, seed=1, **changes):
-    return load_language_model("control", spec(folder, weights="random", seed=seed, **changes)).model
+    return load_language_model(open_source("control", spec(folder, weights="random", seed=seed, **changes))).model
 
 
 def tensors(model) -> dict[str, torch.Tensor]:
@@ -36,7 +37,7 @@ def test_a_random_control_is_drawn_by_its_seed_and_by_the_rules_of_its_architect
     one = random_control(tmp_path)
     assert same(one, random_control(tmp_path))
     assert not same(one, random_control(tmp_path, seed=2))
-    assert not same(one, load_language_model("tiny", spec(tmp_path)).model)
+    assert not same(one, load_language_model(open_source("tiny", spec(tmp_path))).model)
     embeddings = one.get_input_embeddings().weight.detach()
     assert 0.25 < float(embeddings.std()) < 0.35
     assert abs(float(embeddings.mean())) < 0.03
@@ -49,7 +50,7 @@ def test_a_random_control_is_drawn_by_its_seed_and_by_the_rules_of_its_architect
 @pytest.mark.parametrize("kind", [kind for kind in (*MASKED, *CAUSAL) if kind != UNABLE])
 def test_a_random_control_has_the_tensors_of_its_model_and_in_another_precision_its_own_rounded(tmp_path, kind, dtype):
     save_lm(tmp_path, kind)
-    trained = load_language_model("tiny", spec(tmp_path, dtype=dtype)).model
+    trained = load_language_model(open_source("tiny", spec(tmp_path, dtype=dtype))).model
     found = random_control(tmp_path, dtype=dtype)
     assert type(found).__mro__[:2] == type(trained).__mro__[:2]
     assert tensors(found).keys() == tensors(trained).keys()  # of weights that are tied, one
@@ -80,8 +81,8 @@ def test_what_a_random_control_is_drawn_with_is_nobody_elses_chance(tmp_path):
 @pytest.mark.parametrize("load", [load_encoder, load_masked_lm])
 def test_a_random_control_says_what_it_is_in_its_fingerprint_and_its_facts(tmp_path, load):
     save_lm(tmp_path, "bert")
-    trained = load("tiny", spec(tmp_path))
-    found, other = (load("control", spec(tmp_path, weights="random", seed=seed)) for seed in (7, 8))
+    trained = load(open_source("tiny", spec(tmp_path)))
+    found, other = (load(open_source("control", spec(tmp_path, weights="random", seed=seed))) for seed in (7, 8))
     versions = f"torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
     assert found.fingerprint == f"random, seed 7, of {trained.fingerprint}, drawn by {versions}"
     assert found.fingerprint != other.fingerprint  # answers are stored under it

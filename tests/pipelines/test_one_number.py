@@ -87,7 +87,7 @@ def test_pages_show_rates_as_they_are(finished_project, rates):
 
 def test_compare_asks_the_frames_of_the_pipeline_and_gives_its_rates(finished_project, rates, monkeypatch):
     monkeypatch.chdir(finished_project)
-    found = cxprobe.compare_constructions(cxprobe.load("models/clm"), "toy", frames=4, folder="constructions")
+    found = cxprobe.Survey(cxprobe.load("models/clm"), "toy", frames=4, folder="constructions").measure()
     both = []
     for table, model in ((rates, "clm"), (found, "models/clm")):
         of_it = table[(table["model"] == model) & (table["construction"] == "toy") & (table["measure"] == "contrast")]

@@ -12,6 +12,7 @@ from whole_project import change
 from conftest import PEOPLE, ROOT, change_params, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
+from cxprobe.models.loading import open_source
 from cxprobe.models.pairs import load_language_model, score_texts
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.texts import ScoringConfig, read_pair_answers
@@ -124,7 +125,7 @@ def test_a_model_that_is_shown_the_continuation_alone_scores_it_as_the_model_its
     alone = read_pair_answers(Path("data/measure_pairs/baseline/alone")).set_index("text")["log_probs"]
     pairs = read_table(Path("data/make_pairs/toy.parquet"))[::7]
     ends = dict.fromkeys(pairs["good"].str.lstrip(), 0)
-    model = load_language_model("clm", ModelSpec(**SPEC))
+    model = load_language_model(open_source("clm", ModelSpec(**SPEC)))
     scored = {one.text: one.log_probs for one in score_texts(model, [ends], ScoringConfig([], 4096))}
     for context, end in pairs[["context", "good"]].to_numpy():
         scores = scored[end.lstrip()]

@@ -7,6 +7,7 @@ import pytest
 from model_folders import spec
 from tiny_lms import save_lm
 
+from cxprobe.models.loading import open_source
 from cxprobe.models.pairs import load_language_model
 
 
@@ -18,7 +19,7 @@ def lms(tmp_path_factory):
     @cache
     def loaded(kind, dtype="float32"):
         save_lm(folder / kind, kind)
-        return load_language_model("tiny", spec(folder / kind, dtype=dtype))
+        return load_language_model(open_source("tiny", spec(folder / kind, dtype=dtype)))
 
     return loaded
 

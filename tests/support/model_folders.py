@@ -8,6 +8,7 @@ from safetensors.torch import load_file, save_file
 from tiny_lms import save_lm
 
 from cxprobe.errors import ModelError
+from cxprobe.models.loading import open_source
 from cxprobe.models.params import ModelSpec
 
 
@@ -24,7 +25,7 @@ def spec(folder, **changes) -> ModelSpec:
 def refusal(load, folder, **changes) -> str:
     """Return what is said of a model, which must name its place in params.yaml and its folder."""
     with pytest.raises(ModelError) as raised:
-        load("tiny", spec(folder, **changes))
+        load(open_source("tiny", spec(folder, **changes)))
     message = str(raised.value)
     assert message.startswith(f"models.tiny: '{folder}'")
     return message

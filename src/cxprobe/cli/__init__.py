@@ -7,7 +7,7 @@ without a traceback, and the exit code is 2. Commands that read a project refuse
 
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Annotated
@@ -46,13 +46,6 @@ def _begin(
     warn_in_words()
 
 
-# Where the help shows a command -> commands, in their order.
-_COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
-    "Models": (models.compare, models.score, models.evaluate),
-    "A project": (init.init, add.add, init.preset, check.check),
-    "Labels": (labels.label,),
-    "Runs and pages": (runs.sync, runs.ui, runs.export),
-}
 # All others are about the project in whose folder they are called.
 _ANYWHERE = (models.score, models.compare, models.evaluate, init.init)
 
@@ -96,9 +89,11 @@ def _user_message(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for _panel, _commands in _COMMANDS.items():
+for _panel, _commands in {
+    "Models": (models.compare, models.score, models.evaluate),
+    "A project": (init.init, add.add, init.preset, check.check),
+    "Labels": (labels.label,),
+    "Runs and pages": (runs.sync, runs.ui, runs.export),
+}.items():
     for _command in _commands:
-        app.command(_command.__name__.strip("_"), rich_help_panel=_panel)(_user_message(_command))
-
-
-__all__ = ["app"]
+        app.command(rich_help_panel=_panel)(_user_message(_command))

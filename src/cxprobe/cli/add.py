@@ -14,11 +14,8 @@ from cxprobe.models import Dtype
 from cxprobe.project.bundled import bundled_files
 
 if TYPE_CHECKING:
-    from cxprobe.models.checkpoints import Source
     from cxprobe.models.params import ModelSpec
 
-_CHAT_MARKER = "<|im_start|>"  # a bos_token that is one, of a tokenizer without a chat template
-_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _TRIED = 8  # texts by which is tried how long a model takes
 
 
@@ -187,8 +184,8 @@ def describe_model(name: str, revision: str | None, dtype: Dtype) -> "ModelSpec"
     spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
     folder = _bundled_folder(name)
     if not (folder or name.startswith("package:") or (name and Path(name).exists())):
-        of_the_hub = OF_THE_HUB if is_gguf(name) else _HUB_NAME
-        if not of_the_hub.fullmatch(name) or name.startswith("models/"):
+        of_the_hub = OF_THE_HUB if is_gguf(name) else r"[\w.-]+(/[\w.-]+)?"
+        if not re.fullmatch(of_the_hub, name) or name.startswith("models/"):
             raise ProjectError(
                 f"{name}: there is no such folder, and it is not a name on the hub, such as roberta-base or "
                 "EleutherAI/pythia-70m; correct it"
@@ -219,6 +216,7 @@ def with_document_start(slug: str, spec: "ModelSpec") -> tuple["ModelSpec", str,
     Returns:
         The entry; why; and "encoder", "masked", "causal", or "" where its files are not here.
     """
+    from cxprobe.models.causal import ids_by_itself
     from cxprobe.models.loading import kind_of, open_source
 
     try:
@@ -227,26 +225,22 @@ def with_document_start(slug: str, spec: "ModelSpec") -> tuple["ModelSpec", str,
         if spec.sha256:
             raise
         return spec, f"a guess, since its tokenizer is not here: {str(fault)[:80]} ...", ""
-    kind = kind_of(source.config)
-    return (*(_document_start(spec, source) if kind == "causal" else (spec, "")), kind)
-
-
-def _document_start(spec: "ModelSpec", source: "Source") -> tuple["ModelSpec", str]:
-    """Return the entry of a causal model with ``bos``, and why."""
-    from cxprobe.models.causal import ids_by_itself
-
-    tokenizer = source.tokenizer
-    if spec.bos != "as_tokenizer":
-        return spec, "what stood between documents in its training"
-    if before := ids_by_itself(tokenizer):
-        return spec, f"its tokenizer puts {tokenizer.decode(before)} before a text"
-    first, base = tokenizer.bos_token, "<|endoftext|>"
-    if first and first not in (tokenizer.chat_template or _CHAT_MARKER):
-        return spec.model_copy(update={"bos": "add"}), f"its tokenizer has {first} and does not put it before a text"
-    if base in tokenizer.get_vocab():
+    kind, tokenizer = kind_of(source.config), source.tokenizer
+    if kind != "causal":
+        return spec, "", kind
+    bos, first, base = spec.bos, tokenizer.bos_token, "<|endoftext|>"
+    if bos != "as_tokenizer":
+        why = "what stood between documents in its training"
+    elif before := ids_by_itself(tokenizer):
+        why = f"its tokenizer puts {tokenizer.decode(before)} before a text"
+    elif first and first not in (tokenizer.chat_template or "<|im_start|>"):  # a marker of chats, without a template
+        bos, why = "add", f"its tokenizer has {first} and does not put it before a text"
+    elif base in tokenizer.get_vocab():
         marker = f"{first} marks a turn of a chat" if first else "it has no bos_token"
-        return spec.model_copy(update={"bos": base}), f"its tokenizer puts nothing before a text, and {marker}"
-    return spec, "its tokenizer puts nothing before a text, and has no token that begins a document"
+        bos, why = base, f"its tokenizer puts nothing before a text, and {marker}"
+    else:
+        why = "its tokenizer puts nothing before a text, and has no token that begins a document"
+    return spec.model_copy(update={"bos": bos}), why, kind
 
 
 def _bundled_folder(name: str) -> Path | None:
@@ -273,7 +267,8 @@ def require_free(slug: str) -> None:
     }
     owners |= dict.fromkeys(models, "models")
     if slug in owners:
-        raise ProjectError(f"{PARAMS_FILE}: the name '{slug}' is taken, in {owners[slug]}; take another by --as")
+        what = f"{PARAMS_FILE}: the name '{slug}' is taken, in {owners[slug]}; take another by --as"
+        raise ProjectError(f"{what}, or let a task ask the entry that is there: name it in the task's models")
 
 
 def _require_name(kind: str, name: str) -> None:

@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap
 
-_README = Path(__file__).parent / "templates" / "project.md"
 _PACKAGES = Path("corpora/documentation.txt")
-# In a project without the source: the installed code may change, and only list_code can find that out.
-_LOOKS_EACH_TIME = "always_changed: true\n    deps: [pipelines]"
 _BASE = "base"
 _EXTENDS = "extends"  # the key of a preset that names those which it begins with
 _HEAD = """\
@@ -98,10 +95,12 @@ def create_project(folder: Path, preset: str) -> None:
     _initialise(folder)  # before the files of DVC are copied, since it refuses a .dvc that is there
     _copy_carried(source, folder, params)
     (folder / PARAMS_FILE).write_text(params, encoding="utf-8")
-    readme = _README.read_text(encoding="utf-8").replace("<TITLE>", folder.absolute().name)
+    template = Path(__file__).parent / "templates" / "project.md"
+    readme = template.read_text(encoding="utf-8").replace("<TITLE>", folder.absolute().name)
     (folder / "README.md").write_text(readme.replace("<PRESET>", preset), encoding="utf-8")
     pipeline = (folder / "dvc.yaml").read_text(encoding="utf-8")
-    pipeline = pipeline.replace("deps: [pipelines, src/cxprobe]", _LOOKS_EACH_TIME)
+    # In a project without the source: the installed code may change, and only list_code can find that out.
+    pipeline = pipeline.replace("deps: [pipelines, src/cxprobe]", "always_changed: true\n    deps: [pipelines]")
     (folder / "dvc.yaml").write_text(pipeline, encoding="utf-8")
     names = [
         line for line in (folder / _PACKAGES).read_text(encoding="utf-8").splitlines() if line[:1] not in ("", "#")

@@ -158,23 +158,16 @@ def compare(
     from cxprobe import Survey, compare_scores, load  # PyTorch, after what is asked about has been read
     from cxprobe.tasks.contrasts.make import contrasts_file
 
-    model = model or []
     # All of them, since one that cannot be loaded must not cost the work on another.
-    lms = [load(name, revision=revision, dtype=dtype, device=device) for name in model]
-    if scores:
-        result = compare_scores(pairs, read_texts(scores))
-        _print_comparison(result, by, stream)
-        if output is not None:
-            write_table_as(result.table, output)
-        return
+    lms = [load(name, revision=revision, dtype=dtype, device=device) for name in model or ()]
     if is_file:
+        of_models = ((lm.name, lm.compare(pairs, score=score, scheme=scheme, bos=bos)) for lm in lms)
         tables = []
-        for lm in lms:
-            result = lm.compare(pairs, score=score, scheme=scheme, bos=bos)
-            if len(model) > 1:
-                print(f"{lm.name}:", file=stream)
+        for name, result in [("", compare_scores(pairs, read_texts(scores)))] if scores else of_models:
+            if len(lms) > 1:
+                print(f"{name}:", file=stream)
             _print_comparison(result, by, stream)
-            tables.append(result.table.assign(model=lm.name) if len(model) > 1 else result.table)
+            tables.append(result.table.assign(model=name) if len(lms) > 1 else result.table)
         if output is not None:
             write_table_as(pd.concat(tables, ignore_index=True), output)
         return
@@ -185,15 +178,14 @@ def compare(
     if what and not tried and not folder.is_absolute():  # of a project, whose files people change
         _say_what_was_seen(contrasts_file(what, folder), frames)
     for lm in lms:
-        survey.measure(lm)
-        rates = survey.rates()
+        rates = survey.measure(lm)
         _print_model(rates, lm.name, survey.are_all, stream)
         if what:
             _print_conditions(rates, lm.name, stream)
         if output not in (None, "-"):
             write_table_as(rates, output)
     if len(lms) > 1:
-        _print_differences(survey.differences(), stream)
+        _print_differences(survey.differences, stream)
     _print_legend(rates, survey.are_all, tried, stream)
     if output == "-":
         write_table_as(rates, output)

@@ -2,19 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import line_of, one_line
-from cxprobe.files.schema import suggest
 from cxprobe.text import faults_of_text
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 Keys = tuple[str | int, ...]
-_NOT_WORDS = re.compile(r"[^\w'’{}]+")
 
 
 class Fault(NamedTuple):
@@ -46,7 +44,7 @@ def with_lines(path: Path, faults: Iterable[Fault]) -> list[str]:
 
 def normalised(text: str) -> str:
     """Return the words of a text in lower case, without punctuation."""
-    return " ".join(_NOT_WORDS.sub(" ", text.lower()).split())
+    return " ".join(re.sub(r"[^\w'’{}]+", " ", text.lower()).split())
 
 
 def repeated(texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, K, str]]:
@@ -157,27 +155,6 @@ class FoundFaults:
             self.lines.append(
                 f"params.yaml: {key}: {name} needs {path}, and there is no such file; write it, or take {name} out"
             )
-
-    def check_prompts(
-        self, path: Path, load: Callable[[], T], *, needed: bool, named: Mapping[str, tuple[str, str]]
-    ) -> T | None:
-        """Read a file of prompts, and check that it has those that params.yaml names.
-
-        Args:
-            path: The file.
-            load: Reads it.
-            needed: Whether params.yaml needs it; another one is read if it is there.
-            named: Key of params.yaml -> the section of the file that must have the prompt, and its name.
-
-        Returns:
-            Its content; None if it has faults or nothing needs it.
-        """
-        content = self.attempt(load) if needed or is_there(path) else None
-        for key, (section, name) in named.items() if content is not None else ():
-            known = list(getattr(content, section))
-            if name not in known:
-                self.lines.append(f"params.yaml: {key}: {path.stem} has no prompt '{name}'{suggest(name, known)}")
-        return content
 
 
 def is_there(path: Path) -> bool:

@@ -64,11 +64,11 @@ class Distance(Closed):
         return marks[self.marks[1]] - marks[self.marks[0]]
 
 
-# Features are columns and metrics, so a feature must not have the name of another column or metric.
-_OF_SENTENCES = "construction end id item label matched model slots source start tags text url"
-_OF_RESULTS = "all feature split value words control credit layer margin probability score seed"
-_OF_RATES = "accuracy high highest low n rate tie_rate ties"
-RESERVED_FEATURES = frozenset({*_OF_SENTENCES.split(), *_OF_RESULTS.split(), *_OF_RATES.split(), ALL_SENTENCES})
+_COLUMNS = """
+    construction end id item label matched model slots source start tags text url all feature split value words control
+    credit layer margin probability score seed accuracy high highest low n rate tie_rate ties"""
+RESERVED_FEATURES = frozenset({*_COLUMNS.split(), ALL_SENTENCES})
+"""Columns and metrics of sentences, results and rates; a feature is another column and metric."""
 
 
 def _free(name: str) -> str:
@@ -250,7 +250,6 @@ PRONOUNS: Mapping[str, frozenset[str]] = {
     "she": frozenset({"she", "her", "hers", "herself"}),
 }
 """Pronoun -> its forms."""
-OTHER_GENDER = {"he": "she", "she": "he"}
 _FEMININE = """
     abbess actress aunt ballerina baroness bride countess daughter daughter-in-law duchess empress girl girlfriend
     goddess godmother grandma granddaughter grandmother granny heiress heroine hostess lady landlady mother
@@ -309,17 +308,12 @@ def load_people(path: Path = PEOPLE_FILE) -> People:
     return people
 
 
-def gender_of(noun_phrase: str) -> str | None:
-    """Return "he" or "she" for a noun phrase whose last noun only men or only women bear, else None."""
-    words = normalised(noun_phrase).split()
-    return GENDERED.get(words[-1]) if words else None
-
-
 def lint_people(people: People) -> Iterator[Fault]:
     """Yield the faults of nouns in the lexicon that cannot take the pronouns of their type."""
     for name, kind in people.types.items():
         for position, noun in enumerate(kind.nouns):
-            other = OTHER_GENDER.get(gender_of(noun) or "")
+            last = normalised(noun).rpartition(" ")[2]
+            other = {"he": "she", "she": "he"}.get(GENDERED.get(last, ""))
             for row in kind.pronouns:
                 if other in people.pronouns[row].values():
                     what = (

@@ -13,7 +13,6 @@ from typing import Any
 from unicodedata import category
 
 from ruamel.yaml import YAML
-from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 from ruamel.yaml.nodes import MappingNode, SequenceNode
@@ -25,7 +24,6 @@ DEEPEST = 100  # mappings and lists within each other; the parser in C breaks th
 MOST_NODES = 1_000_000  # an alias counts as all that it stands for, so that a small file cannot become a huge one
 LONGEST_VALUE = 200  # characters of a value that a message shows
 LONGEST_LINE = 2000  # characters of a line of a message
-_JOINERS = "\u200c\u200d"
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}  # of cells
 
 
@@ -89,13 +87,6 @@ def check_separator(text: str, separator: str, error: type[CxprobeError], path: 
         raise error(f"{path}, line 1: {what}; {remedy}")
 
 
-class _Constructor(SafeConstructor):
-    """Builds values as people mean them: a day is text, as YAML 1.2 has it."""
-
-
-_Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
-
-
 def load_yaml(path: Path, error: type[CxprobeError]) -> Any:
     """Return the content of a YAML 1.2 file: no tags of Python, no key twice (as DVC reads its files).
 
@@ -120,9 +111,7 @@ def load_yaml(path: Path, error: type[CxprobeError]) -> Any:
 @lru_cache(maxsize=512)  # checks read the same files again and again
 def _parsed(text: str) -> Any:
     _check_size(text)
-    reader = YAML(typ="safe")
-    reader.Constructor = _Constructor
-    return reader.load(text)
+    return YAML(typ="safe").load(text)
 
 
 def _check_size(text: str) -> None:
@@ -202,7 +191,9 @@ def printable(text: str) -> str:
     Spaces of all kinds stay, and so do the joiners of Arabic and Indic scripts.
     """
     return "".join(
-        one if one.isprintable() or one in _JOINERS or category(one) == "Zs" else one.encode("unicode_escape").decode()
+        one
+        if one.isprintable() or one in "\u200c\u200d" or category(one) == "Zs"
+        else one.encode("unicode_escape").decode()
         for one in text
     )
 

@@ -6,7 +6,6 @@ A model's vectors are memory-mapped arrays, counts are sparse matrices.
 import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
@@ -49,9 +48,7 @@ def write_table(table: pd.DataFrame, path: Path, optional: Collection[str] = ())
         rounded = table.map(lambda cell: significant(float(cell)) if isinstance(cell, float | np.floating) else cell)
         write_bytes(rounded.to_csv(index=False, lineterminator="\n").encode(), path)
     else:
-        written = BytesIO()  # as it is compressed, it is much smaller than the table
-        table.to_parquet(written, index=False, write_page_checksum=True)
-        write_bytes(written.getvalue(), path)
+        write_bytes(table.to_parquet(index=False, write_page_checksum=True), path)
 
 
 def read_table(path: Path) -> pd.DataFrame:

@@ -19,7 +19,7 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.files.reading import check_separator, decode, kind_of, read_text, shown
 from cxprobe.files.schema import suggest
-from cxprobe.files.writing import replacing
+from cxprobe.files.writing import write_bytes
 
 FORMATS = ("txt", "tsv", "csv", "jsonl", "parquet")
 TABLES = FORMATS[1:]
@@ -173,11 +173,7 @@ def write_table_as(table: pd.DataFrame, path: str) -> None:
         sys.stdout.write(_text(table, kind))
         return
     try:
-        with replacing(Path(path)) as partial:
-            if kind == "parquet":
-                table.to_parquet(partial, index=False)
-            else:
-                partial.write_bytes(_text(table, kind).encode())
+        write_bytes(table.to_parquet(index=False) if kind == "parquet" else _text(table, kind).encode(), Path(path))
     except OSError as fault:
         raise DataError(f"{path}: cannot be written: {fault.strerror or fault}") from fault
 

@@ -20,7 +20,6 @@ from cxprobe.secrets import redact, redact_all, redact_error
 MOCK = "mockllm/model"  # inspect's model for tests: no request leaves the machine
 _LOCAL = "hf/"  # inspect's provider of models that transformers runs on this machine
 TRIED = 3  # questions that are put before the others; a single one may be refused because of its content
-NO_REPLY = ("model_length", "content_filter")  # inspect's stop reasons; one that is cut by max_tokens is a reply
 CHARACTERS_PER_TOKEN = 4  # of English, roughly; a model's own tokenizer may be on a server
 
 
@@ -97,7 +96,8 @@ def _checked(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable
         clean = type(output).model_validate(redact_all(output.model_dump()))
         if not clean.choices:
             raise RuntimeError(f"no choices in the provider's answer; {clean.error or 'no reason was given'}")
-        if clean.error is not None or clean.stop_reason in NO_REPLY:
+        # A reply that is cut by max_tokens is one.
+        if clean.error is not None or clean.stop_reason in ("model_length", "content_filter"):
             raise RuntimeError(f"{clean.stop_reason}: {clean.error or clean.completion}")
         if not clean.completion.strip():
             raise RuntimeError("the reply has no text")

@@ -102,9 +102,7 @@ class CausalLM(LoadedModel):
 def load_causal_lm(source: Source, device: str) -> CausalLM:
     """Load a model that reads from left to right.
 
-    Args:
-        source: What `cxprobe.models.loading.open_source` returned.
-        device: Where it runs; see `cxprobe.models.embedding.load_encoder`.
+    Arguments are those of `cxprobe.models.embedding.load_encoder`.
 
     Raises:
         ModelError: See `cxprobe.models.embedding.load_encoder`; or it is no language model, or its tokens see what

@@ -15,7 +15,6 @@ from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import digest, digest_of_files
 from cxprobe.models.params import AnswersFile, ContinuationAlone, Model, ModelSpec, members_of
 
-_SETTINGS = (".json", ".txt", ".model", ".jinja")
 _AGAIN = "copy or download it again"
 _PIN = (
     "weights, configuration, tokenizer or answers are others, which DVC does not see: take the right ones, or write "
@@ -77,7 +76,8 @@ def loaded_files(folder: Path) -> list[Path]:
     """
     if (folder / "adapter_config.json").is_file():
         raise ModelError(f"{folder} has an adapter (adapter_config.json); merge it into the weights, or move it away")
-    loaded = {file for file in folder.iterdir() if file.suffix in _SETTINGS and file.is_file()}
+    settings = (".json", ".txt", ".model", ".jinja")
+    loaded = {file for file in folder.iterdir() if file.suffix in settings and file.is_file()}
     for name in ("model.safetensors", "pytorch_model.bin"):
         index = folder / f"{name}.index.json"
         if (folder / name).is_file():

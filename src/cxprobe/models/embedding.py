@@ -21,11 +21,9 @@ from cxprobe.models.loading import (
     fields_of_model,
     ids_of_trial,
     load_model,
-    open_source,
     proven,
     read_plainly,
 )
-from cxprobe.models.params import ModelSpec
 from cxprobe.models.store import Answers, answer, key_of, token_budget_batches
 from cxprobe.models.texts import Encoded, encode_inputs
 from cxprobe.run.record import write_model_facts
@@ -43,24 +41,19 @@ class LoadedEncoder(LoadedModel):
     kind = "encoder"
 
 
-def load_encoder(slug: str, spec: ModelSpec, device: str = "cpu", source: Source | None = None) -> LoadedEncoder:
+def load_encoder(source: Source, device: str = "cpu") -> LoadedEncoder:
     """Load a model to read hidden states from; code of a checkpoint is never run.
 
     Args:
-        slug: The model's key in params.yaml, for messages.
-        spec: Where it comes from, its precision, whether it is a random-weights control, and how it is made to fit.
+        source: What `cxprobe.models.loading.open_source` returned.
         device: Where it runs, as PyTorch names it: cpu, cuda, cuda:1, mps; "meta" for a model without weights, which
             has its tokenizer, its configuration and its fingerprint.
-        source: What `open_source` returned, if it was called before.
 
     Raises:
-        ModelError: It is not on this machine and cannot be downloaded, or a file is damaged; its files differ from
-            ``sha256``; some weights are not in the checkpoint (transformers would initialise them at random), and it is
-            no random-weights control, or have other shapes there, or some of the body are not used; it is an
-            encoder-decoder; its tokenizer is not a fast one; or it does not read a plain sentence as a trained model
-            does.
+        ModelError: A file is damaged; some weights are not in the checkpoint (transformers would initialise them at
+            random), and it is no random-weights control, or have other shapes there, or some of the body are not used;
+            or it does not read a plain sentence as a trained model does.
     """
-    source = source or open_source(slug, spec)
     encodes = transformers.MODEL_FOR_TEXT_ENCODING_MAPPING.get(type(source.config), None)  # as T5's encoder alone
     is_saved_so = encodes and encodes.__name__ in (source.config.architectures or [])
     model_class = encodes if is_saved_so else transformers.AutoModel

@@ -39,10 +39,8 @@ from cxprobe.models.store import Numbers
 from cxprobe.run.record import ModelFacts, ModelKind, WeightsState
 
 _RECORD = "conversion.json"  # in the converted folder
-_REMEDY = "transformers reads GGUF files of some architectures only: take the model's checkpoint in safetensors"
 # The causal mask, which older versions of transformers stored beside the weights of attention (GPT-Neo, GPT-J).
 _MASKS = re.compile(r"(attn|attention)\.(masked_)?bias$")
-_POSITIONS = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last two of Whisper and MPT
 # Rows of logits that are normalised at a time: on a CPU log_softmax is several times as fast as logsumexp, as long as
 # its result is so small that no fresh memory is needed each time.
 _ROWS = 128
@@ -116,7 +114,13 @@ class DebertaV2Masked(transformers.DebertaV2ForMaskedLM):  # type: ignore[misc]
 def open_source(slug: str, spec: ModelSpec) -> Source:
     """Find a model, compare its files with their digest, and read its configuration and tokenizer.
 
-    Arguments and errors are those of `cxprobe.models.embedding.load_encoder`.
+    Args:
+        slug: The model's key in params.yaml, for messages.
+        spec: Where it comes from, its precision, whether it is a random-weights control, and how it is made to fit.
+
+    Raises:
+        ModelError: It is not on this machine and cannot be downloaded, or a file is damaged; its files differ from
+            ``sha256``; it is an encoder-decoder; or its tokenizer is not a fast one.
     """
     transformers_logging.disable_progress_bar()
     transformers_logging.set_verbosity_error()  # `check_report` refuses what matters in its report on loading
@@ -290,7 +294,8 @@ def longest_input(source: Source, model: Any) -> int:
     with source.refusing("max_position_embeddings of config.json, model_max_length of tokenizer_config.json"):
         tables = [module for name, module in model.named_modules() if name.endswith("position_embeddings")]
         reserved = [1 + one.padding_idx for one in tables if getattr(one, "padding_idx", None) is not None]
-        positions = [int(getattr(config, name, -1)) for name in _POSITIONS]
+        names = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last two of Whisper and MPT
+        positions = [int(getattr(config, name, -1)) for name in names]
         limits = [number - max(reserved, default=0) for number in positions if number >= 0]
         longest = min([int(tokenizer.model_max_length), *limits])
         special = tokenizer.num_special_tokens_to_add()
@@ -354,7 +359,8 @@ def _convert(source: Source, file: Path, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)  # it has no record
     remove_left_behind(folder.parent)
     options: dict[str, Any] = {"gguf_file": file.name, "trust_remote_code": False}
-    with source.refusing("the GGUF file", _REMEDY):
+    remedy = "transformers reads GGUF files of some architectures only: take the model's checkpoint in safetensors"
+    with source.refusing("the GGUF file", remedy):
         from gguf import GGUFReader, LlamaFileType
 
         said = GGUFReader(file).get_field("general.file_type")

@@ -25,11 +25,10 @@ from cxprobe.models.loading import (
     load_model,
     log_probabilities,
     logits_at,
-    open_source,
     proven,
     read_plainly,
 )
-from cxprobe.models.params import ModelSpec, Scheme
+from cxprobe.models.params import Scheme
 from cxprobe.models.store import Answers, answer, key_of, token_budget_batches
 from cxprobe.models.texts import Encoded, ScoringConfig, Texts, TokenScores, encode_inputs
 from cxprobe.text import WORD_MASK
@@ -53,7 +52,7 @@ class MaskedLM(LoadedModel):
                     yield PllQuestions(self, encoded[part], starts[part], scheme, how.token_budget)
 
 
-def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu", source: Source | None = None) -> MaskedLM:
+def load_masked_lm(source: Source, device: str = "cpu") -> MaskedLM:
     """Load a model that fills masks, with its head; code of a checkpoint is never run.
 
     DeBERTa v1 and v2 keep their head as ``lm_predictions``, which transformers overlooks unless the configuration
@@ -69,7 +68,6 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu", source: Sour
         ModelError: As there; or it is not a masked language model, its tokenizer has no mask token, or it is DeBERTa
             v3, whose checkpoints hold a discriminator.
     """
-    source = source or open_source(slug, spec)
     if kind_of(source.config) != "masked":
         raise ModelError(f"{source} is a {source.config.model_type} model and fills no masks; take a masked one")
     if source.tokenizer.mask_token is None:

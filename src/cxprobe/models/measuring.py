@@ -39,12 +39,14 @@ class MeasuredModel(Generic[M]):
 
     slug: str
     spec: ModelSpec
-    load: Callable[..., M]
+    load: Callable[[Source, str], M]
     processes: Processes
     what: str
 
     @classmethod
-    def of(cls, stage: "Stage[ModelParams]", slug: str, spec: object, load: Callable[..., M]) -> "MeasuredModel[M]":
+    def of(
+        cls, stage: "Stage[ModelParams]", slug: str, spec: object, load: Callable[[Source, str], M]
+    ) -> "MeasuredModel[M]":
         """Return a model of a stage.
 
         Args:
@@ -62,12 +64,12 @@ class MeasuredModel(Generic[M]):
     @cached_property
     def described(self) -> M:
         """The model without weights: its tokenizer, configuration and fingerprint."""
-        return self.load(self.slug, self.spec, "meta", self._source)
+        return self.load(self._source, "meta")
 
     @cached_property
     def loaded(self) -> M:
         """The model with its weights."""
-        return self.load(self.slug, self.spec, self.processes.device, self._source)
+        return self.load(self._source, self.processes.device)
 
     @property
     def facts(self) -> ModelFacts:

@@ -188,9 +188,6 @@ def baseline_facts(kind: str) -> ModelFacts:
     return ModelFacts(name=kind.replace("_", " "), kind="baseline", parameters=None, weights="", state="none")
 
 
-LEAST_FREQUENCY = 1e-9  # for words that wordfreq does not list, such as pseudowords
-
-
 def unigram_scores(texts: Sequence[str], language: str) -> list[TokenScores]:
     """Score each word by its log frequency, without context.
 
@@ -212,7 +209,8 @@ def unigram_scores(texts: Sequence[str], language: str) -> list[TokenScores]:
 
     words_of_texts = [words_of(text) for text in texts]
     vocabulary = sorted({word.text.lower() for words in words_of_texts for word in words})
-    frequencies = [word_frequency(word, language, minimum=LEAST_FREQUENCY) for word in vocabulary]
+    # The minimum is that of words which wordfreq does not list, such as pseudowords.
+    frequencies = [word_frequency(word, language, minimum=1e-9) for word in vocabulary]
     log_frequencies = np.log(frequencies)  # (words,)
     id_of = {word: position for position, word in enumerate(vocabulary)}
     ids = [[id_of[word.text.lower()] for word in words] for words in words_of_texts]

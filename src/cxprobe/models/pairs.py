@@ -16,7 +16,7 @@ from cxprobe.files.tables import write_table
 from cxprobe.models.causal import CausalLM, load_causal_lm
 from cxprobe.models.checkpoints import Source
 from cxprobe.models.files import answers_in
-from cxprobe.models.loading import kind_of, open_source
+from cxprobe.models.loading import kind_of
 from cxprobe.models.masked import MaskedLM, load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import (
@@ -306,9 +306,7 @@ def _prefer(rule: str, context: str, first: str, second: str) -> float:
     positions = {word: position for position, word in enumerate(words, start=1)}
     # A word may begin a sentence in one text and not in the other, so that its capital does not count; but the letter
     # of "Name A" is not the article.
-    small: dict[str, int] = {}
-    for word, position in positions.items():
-        small[word.lower()] = max(position, small.get(word.lower(), 0))
+    small = {word.lower(): position for position, word in enumerate(words, start=1)}
 
     def position_of(word: str) -> int:
         return positions.get(word, small.get(word.lower(), 0) if len(word) > 1 else 0)
@@ -331,9 +329,7 @@ def _names(text: str) -> list[str]:
     return [_POSSESSIVE.sub("", word.text) for word in words_of(text)]
 
 
-def load_language_model(
-    slug: str, spec: ModelSpec, device: str = "cpu", source: Source | None = None
-) -> MaskedLM | CausalLM:
+def load_language_model(source: Source, device: str = "cpu") -> MaskedLM | CausalLM:
     """Load a model that fills masks, or one that reads from left to right; its configuration decides which it is.
 
     Code of a checkpoint is never run.
@@ -343,10 +339,8 @@ def load_language_model(
     Raises:
         ModelError: As for `cxprobe.models.embedding.load_encoder` and `load_masked_lm`; or it is no language model.
     """
-    source = source or open_source(slug, spec)
-    if kind_of(source.config) == "masked":
-        return load_masked_lm(slug, spec, device, source)
-    return load_causal_lm(source, device)
+    load = load_masked_lm if kind_of(source.config) == "masked" else load_causal_lm
+    return load(source, device)
 
 
 def measure_texts(

@@ -22,8 +22,6 @@ from cxprobe.models import Dtype
 from cxprobe.run.params import Seed, StageParams
 from cxprobe.run.record import WeightsState, label_of
 
-Axis = Literal["training_tokens", "parameters"]
-"""The quantity in which the models of a series differ."""
 Scheme = Literal["causal", "pll", "pll_word_l2r"]
 """How the tokens of a text were scored."""
 Bos = str
@@ -203,7 +201,7 @@ class Series(Closed):
 
     kind: Literal["series"]
     """Tells a series from a checkpoint, which has no kind."""
-    axis: Axis
+    axis: Literal["training_tokens", "parameters"]
     """What the quantity is; figures have it on a logarithmic axis."""
     checkpoints: Annotated[dict[Slug, SeriesCheckpoint], Field(min_length=2)]
     """Slug -> a model and its quantity. Each has rows and runs under its own slug."""

@@ -174,12 +174,9 @@ def _plain(text: str) -> str:
     return _MARKUP.sub("", unicodedata.normalize("NFKC", text).replace("’", "'"))
 
 
-ReplyOutcome = Literal["right", "wrong", "unparsed", "failed"]
-
-
 def evaluate_reply(
     reply: str | None, gold: str, answers: Mapping[str, str], *, chain_of_thought: bool
-) -> tuple[str, ReplyOutcome]:
+) -> tuple[str, Literal["right", "wrong", "unparsed", "failed"]]:
     """Evaluate a reply in words by the rules of this module.
 
     Args:

@@ -48,9 +48,8 @@ def score_pairs(pairs: pd.DataFrame, tokens: pd.DataFrame, names: Sequence[str])
         starts = _equal_starts(texts, contexts, pairs["good"], pairs["bad"])
         for member, start in zip(("good", "bad"), starts, strict=True):
             ends = pairs[member]
-            given = texts.parts(contexts, ends, start)["sum"]
             of_texts = whole.reindex(contexts + ends).set_index(pairs.index)
-            scores[member] = of_texts.assign(given_context=given)
+            scores[member] = of_texts.assign(given_context=texts.sums_from(contexts + ends, start))
         for name in names:
             good, bad = scores["good"][name], scores["bad"][name]
             table = pairs[["id"]].assign(scheme=scheme, score=name, good=good, bad=bad)
@@ -152,25 +151,20 @@ class ScoredTexts:
         np.minimum.at(found, owners[is_across], self._starts[tokens[is_across]])
         return found
 
-    def parts(
-        self, contexts: "pd.Series[str]", ends: "pd.Series[str]", starts: NDArray[np.int64] | None = None
-    ) -> pd.DataFrame:
-        """Return the scores by their names of what follows each context, over all its tokens.
+    def sums_from(self, whole: "pd.Series[str]", starts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the sum over the tokens of each text from a character on, to which a token's last one belongs.
 
-        A part begins at the first character of its end that is not a space, or at that in ``starts``. The space before
-        it belongs to its first token, or to none. A token belongs to the part if its last character does.
+        Args:
+            whole: The texts.
+            starts: Shape (texts,): the characters, no spaces.
 
         Returns:
-            One row an end, with its index; NaN where the text, or a token of the part, was not scored.
+            Shape (texts,); NaN where the text, or a token of the part, was not scored.
         """
-        alone, whole = ends.str.lstrip(), contexts + ends
-        begun = (whole.str.len() - alone.str.len()).to_numpy(np.int64) if starts is None else starts
         owners, tokens = self._tokens_of(whole)
-        inside = self._stops[tokens] > begun[owners]
+        inside = self._stops[tokens] > starts[owners]
         counts = np.bincount(owners[inside], minlength=len(whole))
-        sums = pd.Series(_sums_of_runs(self._log_probs[tokens[inside]], counts), ends.index)
-        letters = alone.str.count(r"\S")
-        return pd.DataFrame({"sum": sums, "per_token": sums / counts, "per_character": sums / letters})
+        return _sums_of_runs(self._log_probs[tokens[inside]], counts)
 
 
 def _sums_of_runs(numbers: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:

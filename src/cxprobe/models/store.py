@@ -120,11 +120,6 @@ class AnswerStore:
                 answers[keys[hit]] = numbers[bounds[row] : bounds[row + 1]]
         return answers
 
-    def look_again(self) -> None:
-        """Let the next `find` read the files of other processes anew: they have computed their part."""
-        self._files = None
-        self.asked.clear()
-
     def add(self, answers: Answers) -> list[bytes]:
         """Keep answers, by their keys; they are on disk some seconds later.
 
@@ -290,5 +285,5 @@ def answer(
     processes.wait()
     if processes.number:
         return []
-    store.look_again()
-    return answer(ask, model, store)
+    with AnswerStore(store.folder) as anew:  # which has the files of other processes: they have computed their part
+        return answer(ask, model, anew)

@@ -40,9 +40,6 @@ BUNDLED = (
 """Files and whole folders, relative to the repository. What trained the bundled models is not among them: no pipeline
 runs it, and it stays in the repository."""
 
-# Made from the results of the repository, which a project does not have.
-_LEFT_OUT = frozenset({"constructions/README.md"})
-
 
 def bundled_files() -> Path:
     """Return the folder with ``constructions/``, ``lexicon/``, ``prompts/``, ``pipelines/``, dvc.yaml and presets.
@@ -65,5 +62,6 @@ def bundled_paths(root: Path) -> Iterator[Path]:
             raise FileNotFoundError(f"{root / entry}: there is no such file or folder, and a wheel must carry it")
         for file in files:
             path = file.relative_to(root)
-            if "__pycache__" not in path.parts and path.as_posix() not in _LEFT_OUT:
+            # The page is made from the results of the repository, which a project does not have.
+            if "__pycache__" not in path.parts and path.as_posix() != "constructions/README.md":
                 yield path

@@ -18,8 +18,6 @@ from cxprobe.files.schema import suggest
 from cxprobe.results.task import ConstructionFiles
 from cxprobe.tasks.registry import TASKS
 
-_TEMPLATE = Path(__file__).parent / "templates" / "constructions.md"
-
 
 def make_page() -> str:
     """Return the page about the constructions in the working directory.
@@ -63,7 +61,8 @@ def page_of(contents: Mapping[str, ConstructionFiles]) -> str:
         contents: Folder -> the files in it.
     """
     kept: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
-    page: str = Template(_TEMPLATE.read_text("utf-8"), undefined=StrictUndefined, **kept).render(
+    template = Path(__file__).parent / "templates" / "constructions.md"
+    page: str = Template(template.read_text("utf-8"), undefined=StrictUndefined, **kept).render(
         contents=contents,
         line=_line,
         table=_table,

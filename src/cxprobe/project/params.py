@@ -14,9 +14,8 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from cxprobe.constructions import construction_names
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.errors import ParamsError
-from cxprobe.files.schema import Slug, faults_of, read_yaml
+from cxprobe.files.schema import faults_of, read_yaml
 from cxprobe.results.params import ReportParams, TaskParams
 from cxprobe.run.mining import CorporaParams
 from cxprobe.run.params import PARAMS_FILE, StageParams
@@ -25,15 +24,10 @@ from cxprobe.tasks.registry import TASKS
 SCHEMA_FILE = Path("params.schema.json")
 
 
-class Params(ReportParams):
+class Params(ReportParams, CorporaParams):
     """All parameters of a project; each task adds its section, which `Params.section` returns by its type."""
 
     model_config = ConfigDict(extra="forbid")
-
-    mining: Mining
-    """Sentences of corpora that may have a construction."""
-    corpora: dict[Slug, Corpus]
-    """Slug -> a corpus that mining.constructions may name."""
 
     def params_of(self, task: str) -> TaskParams:
         """Return the sections that the stages of a task read."""

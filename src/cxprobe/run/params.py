@@ -50,15 +50,8 @@ class StageParams(Closed):
     """The hardware for all tasks."""
 
     def section(self, kind: type[Section]) -> Section:
-        """Return the section of a type, such as `cxprobe.tasks.pairs.params.PairsParams`.
-
-        Raises:
-            TypeError: There is none.
-        """
-        for value in vars(self).values():
-            if isinstance(value, kind):
-                return value
-        raise TypeError(f"{type(self).__name__} has no section of the type {kind.__name__}")
+        """Return the section of a type that it has, such as `cxprobe.tasks.pairs.params.PairsParams`."""
+        return next(value for value in vars(self).values() if isinstance(value, kind))
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
         """Yield contradictions between sections that are each valid.
@@ -75,19 +68,16 @@ class StageParams(Closed):
         return ""
 
 
-def read_params(sections: type[SomeParams], path: Path = PARAMS_FILE) -> SomeParams:
-    """Read and check those sections of a parameter file that a class has.
+def read_params(sections: type[SomeParams]) -> SomeParams:
+    """Read and check those sections of params.yaml that a class has.
 
     Args:
         sections: The class; its fields are the sections.
-        path: The parameter file. Constructions are read from the working directory, wherever the file is.
 
     Raises:
         ParamsError: One line for each fault, with its key, its value and what is allowed.
     """
-    content = read_yaml(path, ParamsError)
-    params = validate(sections, content, path, ParamsError)
-    faults = list(dict.fromkeys(params.faults_between(construction_names())))
-    if faults:
-        raise ParamsError("\n".join(f"{path}: {fault}" for fault in faults))
+    params = validate(sections, read_yaml(PARAMS_FILE, ParamsError), PARAMS_FILE, ParamsError)
+    if faults := dict.fromkeys(params.faults_between(construction_names())):
+        raise ParamsError("\n".join(f"{PARAMS_FILE}: {fault}" for fault in faults))
     return params

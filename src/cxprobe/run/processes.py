@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # Lightning takes seconds to import, and one process on the C
 
 # Lightning's settings for one process on the CPU: the present one, so that no process is started.
 _ONE_PROCESS = {"accelerator": "cpu", "devices": 1, "num_nodes": 1, "strategy": "auto"}
-_DEATH_SIGNAL = 1  # of Linux: which signal a process gets when the one that started it has ended
 
 
 @dataclass(frozen=True)
@@ -99,4 +98,4 @@ def end_with_parent() -> None:
     would compute on until they next wait for it, or wait half an hour for one that died while it started.
     """
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: the signal at the end of its parent

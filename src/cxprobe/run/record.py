@@ -222,6 +222,12 @@ def context_file(run: Run) -> Path:
     return project_folder() / "mlruns" / "context" / f"{run.digest}.json"
 
 
+def context_of(run: Run) -> RunContext:
+    """Return the context of a run that this machine has kept; of others nothing is known."""
+    path = context_file(run)
+    return RunContext(**read_json(path)) if path.is_file() else RunContext(0, 0, "", False, {}, "")
+
+
 def keep_context(runs: Sequence[Run], context: RunContext) -> None:
     """Keep the context of new runs on this machine, since it must change no output; a fault is only a warning."""
     try:

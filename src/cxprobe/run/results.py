@@ -23,7 +23,6 @@ RECORD = "record.json"
 INPUTS = "inputs.json"  # beside the folders of runs: path of each file or folder that the stage read -> its MD5
 METRICS = "metrics"  # the folder of the metrics of DVC: of each task a file a model, whose path names the row
 _AGAIN = "`dvc checkout` brings it back, and `dvc repro` writes it anew where an older version of cxprobe wrote it"
-_UNFINISHED = ".partial"  # the folder within a stage's results in which the new ones wait until all are there
 _STATES = ("none", "random", "trained")  # MLflow's UI shows the newest runs: of trained models, no series
 
 
@@ -40,7 +39,7 @@ def write_results(stage: Stage[Any], outcome: Outcome) -> list[Run]:
     if outcome == Outcome() and not stage.evaluates:  # an empty folder would be no stage's output
         shutil.rmtree(stage.results, ignore_errors=True)
         return []
-    waiting = stage.results / _UNFINISHED
+    waiting = stage.results / ".partial"  # in which the new ones wait until all are there
     shutil.rmtree(waiting, ignore_errors=True)
     waiting.mkdir(parents=True)
     runs: dict[Path, Run] = {}

@@ -47,7 +47,6 @@ __all__ = ["Outcome", "Stage", "run_stage", "run_step"]  # what a script needs
 ALWAYS_CHANGED = "always changed"  # what DVC says of a stage that looks at each run, if nothing else changed
 TRACKING, LATER = "CXPROBE_TRACKING", "later"
 """An environment variable, and its value where `cxprobe sync` follows and writes the runs of all stages at once."""
-_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)  # errors of shared disks that do not support locks
 
 
 def run_step(work: Callable[[ModuleType, Stage[Any]], Outcome | None], items: str | None = None) -> None:
@@ -191,7 +190,7 @@ def _locked(stage: Stage[Any]) -> Iterator[None]:
         what = f"another process works on {stage.item or 'the same'}: it has locked {path}"
         raise DataError(f"{what}; wait until it has ended, or end it, and run the stage again") from None
     except OSError as fault:
-        if fault.errno not in _NO_LOCKS:
+        if fault.errno not in (errno.ENOLCK, errno.EOPNOTSUPP):  # of shared disks that do not support locks
             raise
         print(f"{path} cannot be locked ({fault.strerror}): do not run this stage in another process", file=sys.stderr)
     try:

@@ -28,7 +28,7 @@ from mlflow.exceptions import MlflowException
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import RESULTS, full_disk, has_ended, project_folder, read_json, this_process
 from cxprobe.run.progress import progress, uninterrupted
-from cxprobe.run.record import RUNS, STAGE_TAG, Experiments, Run, RunContext, context_file, label_of, milliseconds
+from cxprobe.run.record import RUNS, STAGE_TAG, Experiments, Run, RunContext, context_of, label_of, milliseconds
 from cxprobe.run.results import INPUTS
 from cxprobe.secrets import redact
 
@@ -36,20 +36,14 @@ RECORD_TAG = "cxprobe.record"  # `Run.digest`; if the run is FINISHED too, it is
 PROCESS_TAG = "cxprobe.process"  # which process writes the run, to find the runs of those that have died
 PARENT_TAG = "mlflow.parentRunId"
 ROLE_TAG = "role"  # `Run.role`, by which searches leave out baselines and parts of runs
-PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs and the versions of packages
-ONE_SOURCE = "own"  # the source of items that have one; names of runs leave it out
-_EARLIER = 1000  # milliseconds by which child runs begin earlier, since MLflow's charts show the newest runs
 _NOTE = "mlflow.note.content"
 Texts: TypeAlias = Mapping[str, str]
-Points: TypeAlias = Sequence[tuple[str, int, float]]
 _VIEWS = (  # what a link shows, as what, and the search
     ("charts of trained models", "CHART", f"tags.{ROLE_TAG} = 'model'"),
     ("their table", "TABLE", f"tags.{ROLE_TAG} = 'model'"),
     ("all models with baselines and random weights", "TABLE", f"tags.{ROLE_TAG} != 'part'"),
     ("parts of runs, such as probes", "TABLE", f"tags.{ROLE_TAG} = 'part'"),
 )
-_MOST_RUNS = 50_000  # that a store returns
-_AT_A_TIME = 8  # runs that are written to a server
 _NAMED, _LETTERS = 3, 20  # changed settings in the name of a run, and letters of their values
 _WRITES_MISSING = "`cxprobe sync` again, which writes what is missing"
 # What a fault of the store says -> what to do, where the store itself is whole.
@@ -78,7 +72,7 @@ def add_runs(runs: Sequence[Run], experiments: Experiments) -> None:
     try:
         with uninterrupted():
             sync(runs, experiments)
-    except (OSError, TrackingError) as fault:
+    except TrackingError as fault:
         warning = f"{redact(str(fault))}: the results are written; `cxprobe sync` writes the runs into MLflow later"
         print(warning, file=sys.stderr)
 
@@ -175,12 +169,6 @@ def _database() -> Path:
     return project_folder() / "mlruns" / "mlflow.db"
 
 
-def _context_of(run: Run) -> RunContext:
-    """Return the context of a run that this machine has kept; of others nothing is known."""
-    path = context_file(run)
-    return RunContext(**read_json(path)) if path.is_file() else RunContext(0, 0, "", False, {}, "")
-
-
 def _params_of(run: Run) -> dict[str, str]:
     """Return the parameters by which MLflow compares runs."""
     of_model = {"model": run.model, "model_kind": run.facts.kind, "model_weights": run.facts.state}
@@ -190,46 +178,41 @@ def _params_of(run: Run) -> dict[str, str]:
 def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Experiments) -> int:
     """End the runs that are left open, write those that the store does not have, and return the number of these."""
     ids, complete, ended = dict[str, str](), set[str](), 0
-    first = dict[tuple[str | None, ...], Texts]()  # place -> parameters of its first run
+    first = dict[tuple[str | None, str | None], Texts]()  # stage and model -> parameters of its first run
     needed = {run.experiment for run in runs}
     for name, note in experiments.items():
         if name not in needed and client.get_experiment_by_name(name) is None:
             continue
         ids[name] = experiment_id(client, name, note)
-        for known in client.search_runs([ids[name]], max_results=_MOST_RUNS):  # the newest first
+        for known in client.search_runs([ids[name]], max_results=50_000):  # the newest first
             tags, params = known.data.tags, known.data.params
             if PARENT_TAG in tags and known.info.status == "FINISHED":
                 continue  # of a parent, which counts
             if known.info.status == "FINISHED":
                 complete.add(tags.get(RECORD_TAG, ""))
-                first[_place(params, tags.get(STAGE_TAG))] = params
+                first[tags.get(STAGE_TAG), params.get("model")] = params
             elif known.info.status == "RUNNING" and has_ended(tags.get(PROCESS_TAG, "")):
                 client.set_terminated(known.info.run_id, status="KILLED")
                 ended += 1
     if ended:
         print(f"runs that were still RUNNING though their processes have ended, and are now KILLED: {ended}")
-    missing = [(run, _context_of(run)) for run in runs if run.digest not in complete]
+    missing = [(run, context_of(run)) for run in runs if run.digest not in complete]
     began = milliseconds()
 
     def write(one: tuple[Run, RunContext]) -> None:
         run, context = one
-        changed = changed_settings(_params_of(run), first.get(_place(_params_of(run), run.stage), {}))
+        changed = changed_settings(_params_of(run), first.get((run.stage, run.model), {}))
         _write(client, ids[run.experiment], run, context, changed, context.started or began)
         shown.update(1)
 
     # A server is waited for, so several runs are under way; a local file takes one at a time.
     with (
         progress(len(missing), "runs", f"MLflow at {redact(tracking_uri())}", kept="these runs are written") as shown,
-        ThreadPoolExecutor(1 if _is_local() else _AT_A_TIME) as pool,
+        ThreadPoolExecutor(1 if _is_local() else 8) as pool,
     ):
         # After a fault it cancels the others.
         list(pool.map(write, sorted(missing, key=lambda pair: pair[1].started)))
     return len(missing)
-
-
-def _place(params: Texts, stage: str | None) -> tuple[str | None, ...]:
-    """Return what runs that differ in their settings alone have in common."""
-    return stage, params.get("model")
 
 
 def changed_settings(params: Texts, first: Texts) -> str:
@@ -247,7 +230,7 @@ def _begin(
     finished: int,
     tags: Texts,
     params: Texts,
-    points: Points,
+    points: Sequence[tuple[str, int, float]],
 ) -> str:
     """Create a run with its parameters and metrics (name, step, value), and return its id.
 
@@ -283,9 +266,9 @@ def _write(
         started: Milliseconds since the epoch; children begin earlier.
         parent: The id of the run that it is a part of; "" for none.
     """
-    # MLflow's UI cuts names to some 20 letters, so that what differs comes first.
+    # MLflow's UI cuts names to some 20 letters, so that what differs comes first. Items with one source have "own".
     parts = [
-        value.removeprefix(ONE_SOURCE) if name in ("construction", "source") else f"{name}={value}"
+        value.removeprefix("own") if name in ("construction", "source") else f"{name}={value}"
         for name, value in run.part.items()
     ]
     named = [*parts, label_of(run.model, run.facts.state), changed, context.dvc_experiment]
@@ -327,11 +310,11 @@ def _write(
             folder = None if artifact.parent == Path() else artifact.parent.as_posix()
             client.log_artifact(id_, str(run.folder / artifact), folder)
     if not parent:
-        # An artifact, since hundreds of inputs as tags would be columns of the table.
+        # MD5 of inputs, versions of packages: an artifact, since hundreds of tags would be columns of the table.
         file = RESULTS / run.stage / RUNS / INPUTS
         read = read_json(file) if file.is_file() else {}
-        client.log_dict(id_, {"inputs": read, "environment": context.environment}, PROVENANCE)
-    earlier = started if parent else started - _EARLIER
+        client.log_dict(id_, {"inputs": read, "environment": context.environment}, "provenance.json")
+    earlier = started if parent else started - 1000  # since MLflow's charts show the newest runs
     for child in run.children:
         _write(client, experiment, child, context, changed, earlier, id_)
     for trial in run.trials:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tiny_lms import save_lm
 
 from cxprobe.errors import DataError
+from cxprobe.models.loading import open_source
 from cxprobe.models.pairs import load_language_model, member_texts, score_texts
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scores import score_pairs
@@ -27,7 +28,7 @@ PAIRS = [
 def test_a_margin_by_the_words_that_differ_is_that_of_the_whole_texts(tmp_path, kind):
     save_lm(tmp_path / kind, kind)
     spec = ModelSpec(name=str(tmp_path / kind), bos="add", revision=None, sha256=None, dtype="float32")
-    model = load_language_model("tiny", spec)
+    model = load_language_model(open_source("tiny", spec))
     texts = texts_of_contrasts(model, PAIRS)
     assert [*texts] == list(dict.fromkeys(member_texts(PAIRS)))
     tables = [

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from conftest import ROOT
 from cxprobe.constructions.construction import PEOPLE_FILE, load_people
 from cxprobe.errors import DataError
+from cxprobe.models.loading import open_source
 from cxprobe.models.pairs import load_language_model, score_texts, texts_of_pairs
 from cxprobe.models.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.models.texts import ScoringConfig, pair_table, token_table
@@ -219,7 +220,7 @@ def test_a_model_that_finds_every_token_as_probable_as_any_other_is_half_right_a
     content = load_pairs("ditransitive", people, ROOT / "constructions")
     pairs = render_pairs("ditransitive", content, people, 1, seed=1)
     spec = ModelSpec(name=str(ROOT / "models" / name), revision=None, sha256=None, dtype="float32", bos="add")
-    model = load_language_model("constant", spec)
+    model = load_language_model(open_source("constant", spec))
     with torch.no_grad():
         for parameter in model.model.parameters():
             parameter.zero_()

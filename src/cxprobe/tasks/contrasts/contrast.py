@@ -56,9 +56,8 @@ def pair_margins(pairs: pd.DataFrame, tokens: pd.DataFrame) -> pd.DataFrame:
         starts = [shared_start(good, bad) for good, bad in zip(goods, bads, strict=True)]
         scores = []
         for whole in (goods, bads):
-            shared = pd.Series([text[:start] for text, start in zip(whole, starts, strict=True)], pairs.index)
-            rest = pd.Series([text[start:] for text, start in zip(whole, starts, strict=True)], pairs.index)
-            scores.append(texts.parts(shared, rest)["sum"].to_numpy())
+            rest = [len(text[start:].lstrip()) for text, start in zip(whole, starts, strict=True)]
+            scores.append(texts.sums_from(whole, whole.str.len().to_numpy() - rest))
     else:
         sums = texts.whole()["sum"]
         scores = [sums.reindex(whole).to_numpy() for whole in (goods, bads)]

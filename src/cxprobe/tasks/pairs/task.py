@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
-from cxprobe.constructions.checking import FoundFaults
+from cxprobe.constructions.checking import FoundFaults, is_there
 from cxprobe.constructions.construction import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
+from cxprobe.files.schema import suggest
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member, Series, earlier_checkpoints, series_of
@@ -117,13 +118,11 @@ class PairsTask(Task):
         from cxprobe.tasks.pairs.benchmarks import benchmark_files
 
         section = params.section(PairsParams) if params else None
-        ask = section.ask if section else None
-        faults.check_prompts(
-            PROMPTS_FOLDER / "preferences.yaml",
-            load_preference_prompts,
-            needed=section is None or bool(section.llms),
-            named={"pairs.ask.prompt": ("prompts", ask.prompt)} if ask else {},
-        )
+        needed = section is None or bool(section.llms) or is_there(PROMPTS_FOLDER / "preferences.yaml")
+        known = faults.attempt(load_preference_prompts) if needed else None
+        if section and section.ask and known and section.ask.prompt not in known.prompts:
+            what = f"params.yaml: pairs.ask.prompt: preferences has no prompt '{section.ask.prompt}'"
+            faults.lines.append(what + suggest(section.ask.prompt, [*known.prompts]))
         if params is None or section is None:
             return
         people = FoundFaults().attempt(load_people)
