@@ -39,6 +39,14 @@ def test_check_lists_the_names_of_models_that_are_still_to_be_written(folder):
     assert lines[1:2] == ["params.yaml: models.later.name: is empty; write it before a task names this model"]
 
 
+def test_check_notes_that_a_search_over_regularisation_decides_in_the_place_of_the_setting(folder):
+    search = {"trials": 2, "folds": 2, "C": {"low": 0.1, "high": 1}, "standardise": [True]}
+    change(folder, lambda params: params["recognition"].update(tune=search))
+    code, lines = check()
+    assert code == 0
+    assert any("recognition.tune searches C" in line for line in lines)
+
+
 @pytest.fixture
 def tagger(folder):
     """The tagger that params.yaml names."""

@@ -12,7 +12,8 @@ def test_the_server_listens_on_this_machine_alone_and_starts_no_jobs(workspace, 
     monkeypatch.setenv("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "true")
     monkeypatch.setattr(os, "execv", lambda _, command: begun.append((command, dict(os.environ))))
     runs.ui(port=5001)
-    assert "0 of them were new to MLflow" in capsys.readouterr().out  # what it lacks is written first
+    said = capsys.readouterr().out  # what it lacks is written first
+    assert f"0 of them were new to MLflow at sqlite:///{workspace}" in said
     ((command, environment),) = begun
     assert {"--host=127.0.0.1", "--port=5001"} <= set(command)
     assert environment["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] == "false"

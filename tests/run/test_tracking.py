@@ -17,7 +17,7 @@ pytestmark = pytest.mark.pipeline
 
 pytest_plugins = ["toy_stages"]
 
-CONTEXT = RunContext(5000, 5500, "c0ffee", dirty=False, environment={"torch": "2.13.0"}, dvc_experiment="")
+CONTEXT = RunContext(5000, 5500, "c0ffee", False, {"torch": "2.13.0"}, dvc_experiment="", user="Ann")
 JUDGED = Run(
     stage="evaluate_pairs",
     model="tiny",
@@ -98,6 +98,7 @@ def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folde
     tags = {
         "mlflow.source.git.commit": "c0ffee",
         "git.dirty": "false",
+        "mlflow.user": "Ann",
         "dvc.stage": "evaluate_pairs",
         "weights": "sha256 abc",
         "model.parameters": "1234",

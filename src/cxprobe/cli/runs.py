@@ -18,11 +18,13 @@ def _sync() -> list[str]:
     """Write every run that MLflow lacks, and return what is wrong with records."""
     from cxprobe.run import tracking
     from cxprobe.run.results import read_runs
+    from cxprobe.secrets import redact
     from cxprobe.tasks.registry import all_experiments
 
     runs, faults = read_runs()
     added = tracking.sync(runs, all_experiments())
-    print(f"{len(runs)} runs have a record under results/; {added} of them were new to MLflow")
+    store = redact(tracking.tracking_uri())
+    print(f"{len(runs)} runs have a record under results/; {added} of them were new to MLflow at {store}")
     return faults
 
 

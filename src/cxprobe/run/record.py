@@ -1,5 +1,6 @@
 """An evaluated run, from whose record it can be written into any MLflow server; its context and experiment."""
 
+import getpass
 import hashlib
 import json
 import os
@@ -182,7 +183,7 @@ class Run(BaseModel):
 
 @dataclass(frozen=True)
 class RunContext:
-    """The time, place and code of a run, in which two runs with the same results differ.
+    """The time, place, code and user of a run, in which two runs with the same results differ.
 
     Attributes:
         started: Milliseconds since the epoch, 0 where it is not known; ``finished`` likewise.
@@ -190,6 +191,7 @@ class RunContext:
         dirty: Whether code, constructions or parameters differed from that commit.
         environment: The versions of Python and of the packages that make the numbers, and the platform.
         dvc_experiment: The name of the DVC experiment; "" outside of one.
+        user: The name that git has of the user, else that of the account.
     """
 
     started: int
@@ -198,6 +200,7 @@ class RunContext:
     dirty: bool
     environment: Mapping[str, str]
     dvc_experiment: str
+    user: str = ""
 
 
 def begin() -> RunContext:
@@ -212,9 +215,14 @@ def begin() -> RunContext:
         commit, dirty = git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--", *DECISIVE))
     except (OSError, subprocess.CalledProcessError):  # no git, or no repository
         commit, dirty = "unknown", True
+    try:
+        user = git("config", "user.name")
+    except (OSError, subprocess.CalledProcessError):  # no git, or nobody has told it a name
+        user = getpass.getuser()
     versions = {name: version(name) for name in PACKAGES}
     environment = {"python": platform.python_version(), "platform": platform.platform(), "host": platform.node()}
-    return RunContext(started, started, commit, dirty, environment | versions, os.environ.get("DVC_EXP_NAME", ""))
+    experiment = os.environ.get("DVC_EXP_NAME", "")
+    return RunContext(started, started, commit, dirty, environment | versions, experiment, user)
 
 
 def context_file(run: Run) -> Path:

@@ -291,6 +291,7 @@ def _write(
         tags["mlflow.source.git.commit"] = context.commit
         tags["git.dirty"] = str(context.dirty).lower()
         tags["dvc.experiment"] = context.dvc_experiment
+        tags["mlflow.user"] = context.user
     points = [(metric, 0, value) for metric, value in run.metrics.items()]
     points += [(metric, *point) for metric, series in run.series.items() for point in series]
     name, ended = " · ".join(filter(None, named)), context.finished
