@@ -7,7 +7,7 @@ from collections.abc import Iterator
 EXTRAS = {
     "exports": ("datasets",),
     "gguf": ("accelerate", "gguf"),
-    "mining": ("conllu", "datasketch", "datatrove", "threadpoolctl"),
+    "mining": ("datasketch", "datatrove", "threadpoolctl"),
     "pipeline": (
         *("dvc", "jinja2", "lemminflect", "lightning_fabric", "matplotlib"),
         *("mlflow", "optuna", "spacy", "thinc", "wordfreq"),

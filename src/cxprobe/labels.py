@@ -1,6 +1,6 @@
 """Labels of mined sentences: the table ``constructions/<name>/labels.tsv``, and what follows from it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,6 +11,7 @@ from filelock import FileLock
 from pydantic import StringConstraints
 
 from cxprobe.errors import DataError
+from cxprobe.files.reading import printable
 from cxprobe.files.schema import Closed, faults_of
 from cxprobe.files.texts import read_texts, write_table_as
 from cxprobe.files.writing import SCRATCH
@@ -71,7 +72,7 @@ def read_labels(path: Path) -> pd.DataFrame:
     return table
 
 
-def add_labels(path: Path, new: pd.DataFrame | Sequence[Mapping[str, str]]) -> None:
+def add_labels(path: Path, new: pd.DataFrame) -> None:
     """Write labels into the table; one that says something else than the same person said before replaces that.
 
     The rows are sorted, so that git merges the work of several people.
@@ -81,7 +82,7 @@ def add_labels(path: Path, new: pd.DataFrame | Sequence[Mapping[str, str]]) -> N
     """
     # Two processes would each write over what the other has added since they have read the table.
     with FileLock(SCRATCH / "locks" / f"{path.parent.name}.lock"):
-        table = pd.concat([read_labels(path), pd.DataFrame(new)])
+        table = pd.concat([read_labels(path), new])
         table = table.drop_duplicates([*_KEY, "label"])  # what says the same again keeps its day
         table = table.drop_duplicates(_KEY, keep="last")
         if len(table):
@@ -127,7 +128,8 @@ def in_drawn_order(mined: pd.DataFrame, seed: int) -> pd.DataFrame:
 def write_label_sheet(path: Path, sentences: pd.DataFrame, labels: pd.DataFrame, who: str, today: str) -> None:
     """Write a table that a person fills in, with this person's labels: a row for each sequence and each sentence.
 
-    A cell that a spreadsheet would run, since it begins as a formula does, has an apostrophe before it.
+    A cell that a spreadsheet would run, since it begins as a formula does, has an apostrophe before it. Texts and urls
+    are of others: their control characters are shown as codes.
     """
     rows = []
     for tags, of_sequence in sentences.groupby("tags", sort=False):
@@ -136,7 +138,17 @@ def write_label_sheet(path: Path, sentences: pd.DataFrame, labels: pd.DataFrame,
     own = labels.loc[labels["who"] == who, ["kind", "target", "label"]]
     sheet = pd.DataFrame(rows, columns=["kind", "target", "text", "url"], dtype="str").merge(own, how="left").fillna("")
     sheet = sheet.assign(who=who, when=today).replace(r"[\0\s]+", " ", regex=True)
+    sheet[["text", "url"]] = sheet[["text", "url"]].map(printable)
     write_table_as(sheet[[*Label.model_fields, "text", "url"]].replace(r"^(?=[=+@-])", "'", regex=True), str(path))
+
+
+def count_labels(sentences: pd.DataFrame, labels: pd.DataFrame) -> Iterator[tuple[str, int, int]]:
+    """Yield who labelled, the number of labels of mined sentences and of their sequences, and that of all others."""
+    mined = {*(("sentence", id_) for id_ in sentences["id"]), *(("sequence", tags) for tags in sentences["tags"])}
+    for who, own in labels.groupby("who"):
+        targets = [*zip(own["kind"], own["target"], strict=True)]
+        number = sum(target in mined for target in targets)
+        yield str(who), number, len(targets) - number
 
 
 def agreement_of_people(sentences: pd.DataFrame, labels: pd.DataFrame) -> Iterator[tuple[str, str, int, float]]:

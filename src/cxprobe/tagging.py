@@ -49,11 +49,6 @@ def sentence_spans(document: str) -> Iterator[tuple[int, int]]:
     yield from _stripped(document, start, len(document))
 
 
-def joined(sentence: str) -> str:
-    """Return a sentence with one space for each run of white space, so that its words can be counted by spaces."""
-    return " ".join(sentence.split())
-
-
 def _ends(document: str, match: re.Match[str]) -> bool:
     if match["gap"] is None or "\n" in match["gap"]:
         return True

@@ -1,19 +1,20 @@
-"""The command ``cxprobe label``, run as a person runs it: with keys pressed, and with tables."""
+"""The command ``cxprobe label``, run as a person runs it: with tables that a spreadsheet fills in."""
 
 from pathlib import Path
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
-from labelling_desk import label, mined
+from labelling_desk import TAGS, label, mined, table_of
 from typer.testing import CliRunner
 
 from cxprobe.cli import app
 from cxprobe.files.tables import write_table
+from cxprobe.files.texts import read_texts, write_table_as
 from cxprobe.labels import add_labels, read_labels
 
 LABELS = Path("constructions/toy/labels.tsv")
 SENTENCES = Path("data/mine_sentences/toys/toy/sentences.parquet")
+JUDGEMENTS = {"p": "positive", "n": "negative", "-": ""}
 
 
 @pytest.fixture(autouse=True)
@@ -24,69 +25,78 @@ def project(toy_project):
     write_table(table, SENTENCES)
 
 
-def run(keys: str, who: str, *arguments: str) -> SimpleNamespace:
-    done = CliRunner().invoke(app, ["label", "toy", "--who", who, *arguments], input=keys)
+def run(*arguments: str) -> SimpleNamespace:
+    done = CliRunner().invoke(app, ["label", "toy", *arguments])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return SimpleNamespace(code=done.exit_code, out=done.stdout, err=done.stderr)
 
 
-def test_two_people_press_keys_go_on_later_and_are_compared_and_a_third_decides():
-    first = run("xpq", "Ann")
-    assert first.code == 0, first.err
-    assert "Positive: each half is a clause" in first.out
-    assert "**the** red cat runs, the fast dog sings." in first.out
-    assert "p positive, n negative, u unclear, q quit" in first.out
-    assert "1 labels by Ann" in first.out
-    assert "precision" not in first.out  # the first sequence has a sentence without a label
-    assert "8 labels by Ann" in run("pnnnnnn", "Ann").out
-    compared = run("ppppnnnn", "Bo").out
+def fill_in(who: str, said: str) -> str:
+    """Label the sentences of somebody's table in their order, a letter each, and return what the command prints."""
+    exported = run("--who", who, "--export", "labels.csv")
+    assert exported.code == 0, exported.err
+    assert "Positive: each half is a clause" in exported.out
+    sheet = read_texts("labels.csv")
+    sheet.loc[sheet["kind"] == "sentence", "label"] = [JUDGEMENTS[one] for one in said]
+    write_table_as(sheet, "labels.csv")
+    imported = run("--import", "labels.csv")
+    assert imported.code == 0, imported.err
+    assert run().out == imported.out
+    return imported.out
+
+
+def test_two_people_label_go_on_later_and_are_compared_and_a_third_decides():
+    first = fill_in("Ann", "p-------")
+    assert "1 labels by Ann\n" in first
+    assert "precision" not in first  # the first sequence has a sentence without a label
+    assert "8 labels by Ann\n" in fill_in("Ann", "ppnnnnnn")
+    compared = fill_in("Bo", "ppppnnnn")
     assert "8 sentences have labels of Ann and Bo, Cohen's kappa 0.500" in compared
-    assert "2 sentences are called differently; --who 'NAME (decides)' decides" in compared
+    assert "2 sentences are called differently; --who 'NAME (decides)' --export FILE lists them" in compared
     assert "precision 0.38 [" in compared
     assert "instances in all 8 sentences: 3 [3, 3]" in compared
-    decided = run("pn", "Cy (decides)").out
+    decided = fill_in("Cy (decides)", "pn")
     assert "are called differently" not in decided
     assert "instances in all 8 sentences: 3 [3, 3]" in decided
-    assert "**the**" not in run("", "Cy (decides)").out
-
-
-def test_a_text_of_a_corpus_cannot_change_the_terminal_of_who_labels():
-    table = mined(1).assign(length=10, second_start=5, url="http://a/\x1b[2J")
-    table["text"] = table["text"] + "\x1b[8m\u202e\u200b"
-    write_table(table, SENTENCES)
-    said = run("q", "Ann").out
-    assert "sings.\\x1b[8m\\u202e\\u200b\nhttp://a/\\x1b[2J\n" in said
+    run("--who", "Cy (decides)", "--export", "labels.csv")
+    assert len(Path("labels.csv").read_text().splitlines()) == 1  # the header
 
 
 def test_labels_of_a_program_are_named_as_such_and_agree_with_nobody():
-    add_labels(LABELS, [label("sentence", one, "positive", "model:reader-1") for one in mined(4)["id"]])
-    said = run("pppppppp", "Ann").out
+    own = [label("sentence", one, "positive", "model:reader-1") for one in mined(4)["id"]]
+    add_labels(LABELS, table_of(*own))
+    said = fill_in("Ann", "pppppppp")
     assert "8 labels by model:reader-1 (a program)\n" in said
     assert "8 labels by Ann\n" in said
     assert "kappa" not in said
 
 
-def test_labels_go_through_a_spreadsheet_and_a_fault_of_it_changes_nothing():
-    assert run("", "Ann", "--export", "labels.tsv").code == 0
-    sheet = pd.read_csv("labels.tsv", sep="\t", dtype=str, keep_default_na=False)
-    sheet.loc[[0, 1, 3], "label"] = ["positive", "negative", "unclear"]
-    sheet.to_csv("labels.tsv", sep="\t", index=False)
-    done = run("", "Ann", "--import", "labels.tsv")
-    assert done.code == 0, done.err
-    assert read_labels(LABELS)["who"].tolist() == ["Ann"] * 3
+def test_labels_of_what_was_not_mined_are_counted_apart():
+    mined_ones = [label("sequence", TAGS, "positive"), label("sentence", mined(1)["id"][0], "negative")]
+    others = [label("sequence", "NN", "positive"), label("sentence", "gone", "positive")]
+    add_labels(LABELS, table_of(*mined_ones, *others, label("sentence", TAGS, "positive", "Bo")))
+    said = run().out
+    assert "2 labels by Ann, and 2 of what is not among the mined sentences\n" in said
+    assert "0 labels by Bo, and 1 of what is not among the mined sentences\n" in said
+
+
+def test_a_fault_of_a_table_that_was_filled_in_changes_nothing():
+    fill_in("Ann", "pn------")
+    assert read_labels(LABELS)["who"].tolist() == ["Ann"] * 2
     before = LABELS.read_bytes()
+    sheet = read_texts("labels.csv")
     sheet.loc[[3, 4], "label"] = ["negative", "yes"]
-    sheet.to_csv("labels.tsv", sep="\t", index=False)
-    refused = run("", "Ann", "--import", "labels.tsv")
+    write_table_as(sheet, "labels.csv")
+    refused = run("--import", "labels.csv")
     assert (refused.code, LABELS.read_bytes()) == (2, before)
-    assert "labels.tsv, line 6: label: 'yes'" in refused.err
-    assert run("", "Ann", "--import", "none.tsv").code == 2
+    assert "labels.csv, line 6: label: 'yes'" in refused.err
+    assert run("--import", "none.tsv").code == 2
 
 
-def test_what_cannot_be_labelled_is_told(monkeypatch):
-    assert "A\\tB" in run("", "A\tB").err
-    monkeypatch.setattr("typer.getchar", lambda: Path("/nowhere/tty").read_text())
-    assert "keys are read from a terminal; without one use --export and --import" in run("", "Ann").err
+def test_what_cannot_be_labelled_is_told():
+    assert "--who 'A\\tB'" in run("--who", "A\tB", "--export", "labels.csv").err
+    assert "--export needs the name of who labels" in run("--export", "labels.csv").err
+    assert not Path("labels.csv").exists()
     SENTENCES.unlink()
-    assert "`dvc repro`" in run("", "Ann").err
+    assert "`dvc repro`" in run().err
     assert not LABELS.exists()

@@ -21,7 +21,7 @@ IN_A_PROJECT = {
     "preset": ["pairs"],
     "sync": [],
     "ui": [],
-    "label": ["toy", "--who", "Ann"],
+    "label": ["toy"],
     "add": ["construction", "mine"],
     "export": ["csv", "answers.csv"],
 }

@@ -11,7 +11,7 @@ from cxprobe.corpora.pattern import Pattern, load_wanted
 from cxprobe.corpora.readers import CorpusRecord
 from cxprobe.corpora.search import Found, Matchers, check_examples, find, load_pipeline, search
 from cxprobe.errors import ConstructionError
-from cxprobe.tagging import joined, sentence_spans
+from cxprobe.tagging import sentence_spans
 
 MINED = sorted(path.parent.name for path in (ROOT / "constructions").glob("*/pattern.yaml"))
 
@@ -175,7 +175,7 @@ def search_by_tagging_everything(records: list[CorpusRecord], matchers: Matchers
     candidates = []
     for text, url, *_ in records:
         places = list(sentence_spans(text))
-        tagged = matchers.nlp.pipe(joined(text[start:end]) for start, end in places)
+        tagged = matchers.nlp.pipe(" ".join(text[start:end].split()) for start, end in places)
         for (start, end), doc in zip(places, tagged, strict=True):
             found = matchers.match(doc)
             if isinstance(found, Found) and found.words <= MOST_WORDS:

@@ -1,4 +1,4 @@
-"""What a page tells to do, done: the construction of the tutorial, and the commands for files."""
+"""What a page tells to do, done: a construction, a treebank as a corpus, and the commands for files."""
 
 import re
 import shutil
@@ -11,6 +11,8 @@ from written_pages import fences
 
 from conftest import ROOT, write_toy_files
 from cxprobe.cli import app
+from cxprobe.corpora.params import Corpus
+from cxprobe.corpora.readers import read_shard
 
 PAGE = ROOT / "docs" / "tutorials" / "construction.md"
 
@@ -73,6 +75,27 @@ def test_the_contrasts_with_two_contexts_of_the_tutorial_are_without_fault_and_a
     path.write_text(text.replace(plain, "for all of the {time}"))
     message = CliRunner().invoke(app, ["check", "benefactive"]).stderr
     assert "name an answer in both contexts of a pair, or in neither" in message
+
+
+CORPUS = ROOT / "docs" / "tutorials" / "corpus.md"
+
+
+def test_the_command_for_treebanks_writes_each_sentence_as_a_paragraph(tmp_path):
+    [command] = re.findall(r"`(sed [^`]+)`", CORPUS.read_text())
+    for name, text in {"dev": "Give her it", "train": "the # text = is kept"}.items():
+        lines = [
+            "# newdoc id = a",
+            f"# text = {text}",
+            "# text_en = Another one",
+            "1\tGive\tgive",
+            "2\tthe\tthe",
+            "",
+            "",
+        ]
+        (tmp_path / f"{name}.conllu").write_text("\n".join(lines))
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    records = read_shard(Corpus(folder=str(tmp_path)), "treebank.txt", longest=1000)
+    assert [record.text.strip() for record in records] == ["Give her it", "the # text = is kept"]
 
 
 SCORING = ROOT / "docs" / "howto" / "score-a-file.md"

@@ -78,17 +78,17 @@ def test_a_fault_is_told_with_its_row(tmp_path, lines, place, column, value):
     assert all(part in str(raised.value) for part in (str(path), place, column, value))
     before = path.read_bytes()
     with pytest.raises(DataError):
-        add_labels(path, [label("sequence", "JJ", "positive")])
+        add_labels(path, table_of(label("sequence", "JJ", "positive")))
     assert path.read_bytes() == before
 
 
 def test_another_label_of_the_same_person_replaces_the_older_and_the_same_again_keeps_its_day(tmp_path):
     path = tmp_path / "labels.tsv"
     early, late = label("sequence", "DT", "positive"), label("sequence", "DT", "negative", when="2026-02-01")
-    add_labels(path, [early, label("sequence", "DT", "unclear", "Bo")])
-    add_labels(path, [early | {"when": "2026-03-01"}])
+    add_labels(path, table_of(early, label("sequence", "DT", "unclear", "Bo")))
+    add_labels(path, table_of(early | {"when": "2026-03-01"}))
     assert early in read_labels(path).to_dict("records")
-    add_labels(path, [late])
+    add_labels(path, table_of(late))
     assert read_labels(path).to_dict("records") == [late, label("sequence", "DT", "unclear", "Bo")]
 
 
@@ -108,15 +108,15 @@ def test_a_sheet_has_every_sequence_and_sentence_once_and_what_is_filled_in_come
     assert labels[["label", "who", "when"]].drop_duplicates().to_numpy().tolist() == [["positive", "Ann", DAY]]
 
 
-def test_what_a_spreadsheet_would_run_is_a_text_and_comes_back_with_empty_lines_and_ends_of_windows(tmp_path):
+def test_what_a_spreadsheet_would_run_or_not_show_is_a_text_and_labels_come_back_with_the_ends_of_windows(tmp_path):
     path, tags = tmp_path / "a.tsv", ["-LRB- NN", "'' NN"]
-    table = mined(2, 1).assign(text=["=1+1", '"Go,"\u200b he\u2028 said.'], url=["a\tb", "@c"], tags=tags)
+    table = mined(2, 1).assign(text=["=1+1", '"Go,"\u200b he\u2028 said.'], url=["a\tb\x1b[2J", "@c"], tags=tags)
     known = table_of(*(label("sequence", one, "positive") for one in tags))
     write_label_sheet(path, in_drawn_order(table, 1), known, "Ann", DAY)
     sheet = read_texts(path)
-    assert set(sheet["text"]) >= {"'=1+1", '"Go,"\u200b he said.'}
+    assert set(sheet["text"]) >= {"'=1+1", '"Go,"\\u200b he said.'}
     assert {"'-LRB- NN", "'' NN"} < set(sheet["target"])
-    assert {"a b", "'@c"} < set(sheet["url"])
+    assert {"a b\\x1b[2J", "'@c"} < set(sheet["url"])
     path.write_text(path.read_text().replace("\n", "\r\n\r\n") + "\t\t\t\t\t\t\n")
     assert set(read_labels(path)["target"]) == set(tags)
 
@@ -153,7 +153,7 @@ def test_of_100_answers_that_two_people_give_at_once_none_is_lost(tmp_path, monk
 
     def write(who):
         for number in range(50):
-            add_labels(path, [label("sentence", f"mined-{number}", "positive", who)])
+            add_labels(path, table_of(label("sentence", f"mined-{number}", "positive", who)))
 
     with ThreadPoolExecutor(2) as people:
         list(people.map(write, ["Ann", "Bo"]))

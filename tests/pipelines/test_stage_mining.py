@@ -25,7 +25,7 @@ def test_a_project_of_a_preset_that_mines_nothing_can_mine(tmp_path):
     (folder / "texts").mkdir()
     lines = [json.dumps({"text": text, "url": f"own/{number}"}) for number, text in enumerate(texts)]
     (folder / "texts" / "own.jsonl").write_text("\n".join(lines))
-    (folder / "texts" / "own.conllu").write_text("")
+    (folder / "texts" / "notes.txt").write_text("This is no JSON, and not read.")
 
     def mine(params):
         corpus = {"folder": "texts", "glob": None, "format": "jsonl", "text": "text", "url": "url"}

@@ -16,27 +16,6 @@ from cxprobe.files.tables import read_table
 
 CC = "comparative-correlative"
 ADJECTIVES = ("taller", "older", "colder", "shorter")
-# With a multiword token, an empty node, two constructions on one head, and a second document without trees.
-TREEBANK = """\
-# newdoc id = letters
-# sent_id = letters-1
-# text = They didn't give her it.
-1\tThey\tthey\tPRON\tPRP\tNumber=Plur|Person=3\t4\tnsubj\t4:nsubj\t_
-2-3\tdidn't\t_\t_\t_\t_\t_\t_\t_\t_
-2\tdid\tdo\tAUX\tVBD\tTense=Past\t4\taux\t4:aux\t_
-3\tn't\tnot\tPART\tRB\t_\t4\tadvmod\t4:advmod\t_
-4\tgive\tgive\tVERB\tVB\t_\t0\troot\t0:root\tCxnElt=4:Ditransitive.V|Cxn=Ditransitive,Negation#2
-4.1\tgave\tgive\tVERB\tVBD\t_\t_\t_\t4:conj\tCxn=None
-5\ther\tshe\tPRON\tPRP\t_\t4\tiobj\t4:iobj\tCxnElt=4:Ditransitive.Rec
-6\tit\tit\tPRON\tPRP\t_\t4\tobj\t4:obj\tSpaceAfter=No|CxnElt=4:Ditransitive.Theme
-7\t.\t.\tPUNCT\t.\t_\t4\tpunct\t4:punct\t_
-
-# sent_id = notes-1
-# newdoc id = notes
-1\tGive\tgive\tNOUN\tNN\t_\t_\t_\t_\t_
-2\ther\tshe\tPRON\tPRP\t_\t_\t_\t_\tSpaceAfter=No
-
-"""
 
 
 def write_corpus(folder: Path, shards: int = 4) -> None:

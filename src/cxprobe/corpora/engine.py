@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from cxprobe.corpora.params import Corpus, Duplicates, Mining
 from cxprobe.corpora.pattern import Pattern, Wanted
 from cxprobe.corpora.readers import Unreadable, absolute, read_blocks
-from cxprobe.corpora.search import NOT_ANNOTATED, REJECTED, Matchers, load_matchers, pipeline_of, search
+from cxprobe.corpora.search import REJECTED, Matchers, load_matchers, pipeline_of, search
 from cxprobe.errors import DataError
 from cxprobe.files.reading import printable
 from cxprobe.files.tables import read_table, write_table
@@ -203,7 +203,7 @@ def collect(job: MiningJob, wanted: Mapping[str, Wanted], name: str, output: Pat
         ``rejects`` (the most frequent reason first), numbers of documents and sentences.
 
     Raises:
-        DataError: As of `check_faults`; or no sentence of a parsed corpus has the annotation that a pattern needs.
+        DataError: See `check_faults`.
     """
     parts = [read_json(job.counts_of(rank)) for rank in range(len(job.shards))]
     counts: dict[str, Counter[str]] = {of: Counter() for of in ("", *wanted)}  # "" is the corpus
@@ -219,13 +219,6 @@ def collect(job: MiningJob, wanted: Mapping[str, Wanted], name: str, output: Pat
         steps = {"sentences": len(sentences), "sequences": sentences["tags"].nunique()}
         for step, number in counts[construction].items():
             (rejects if step.startswith(REJECTED) else steps)[step.removeprefix(REJECTED)] = number
-        absent = [reason for reason in rejects if reason.startswith(NOT_ANNOTATED)]
-        if absent and not steps.get("sentences_tagged"):
-            raise DataError(
-                f"corpora.{name}: the sentences that may have {construction} are all {absent[0]}, which its "
-                "pattern.yaml asks for; change the pattern, name another corpus, or mine files with the bare text "
-                "(format: text)"
-            )
         write_table(sentences, output / construction / "sentences.parquet")
         write_table_as(in_context(sentences), str(output / construction / "sentences.tsv"))
         most_first = sorted(rejects.items(), key=lambda reject: (-reject[1], reject[0]))

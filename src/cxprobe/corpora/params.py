@@ -17,9 +17,8 @@ class Corpus(Closed):
     """A local folder, s3://..., or hf://datasets/<owner>/<name>@<revision>/<folder>."""
     glob: str | None = None
     """Which of its files, such as "en/*.json.gz"; null for all of the format."""
-    format: Literal["jsonl", "parquet", "text", "conllu"] = "text"
-    """A JSON object a line, a Parquet table, running text, or sentences that are tagged and parsed already: in CoNLL-U,
-    whose words, tags, lemmas and trees patterns are then compared with; .gz, .bz2, .zst and .lz4 are unpacked."""
+    format: Literal["jsonl", "parquet", "text"] = "text"
+    """A JSON object a line, a Parquet table, or running text; .gz, .bz2, .zst and .lz4 are unpacked."""
     text: str = "text"
     """The key (column) of a record's text, of jsonl and parquet."""
     url: str = "url"

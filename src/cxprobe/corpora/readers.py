@@ -2,15 +2,11 @@
 
 import io
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from graphlib import TopologicalSorter
-from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+from typing import IO, NamedTuple, cast
 
-import conllu
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
@@ -19,20 +15,15 @@ from datatrove.io import get_datafolder
 from cxprobe.corpora.params import Corpus
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA, digest
-from cxprobe.tagging import joined
-
-if TYPE_CHECKING:
-    from spacy.vocab import Vocab
 
 # The files of a folder that are read if params.yaml has no glob.
-_PATTERNS = {"jsonl": "**/*.json*", "parquet": "**/*.parquet", "text": "**/*.txt*", "conllu": "**/*.conllu*"}
+_PATTERNS = {"jsonl": "**/*.json*", "parquet": "**/*.parquet", "text": "**/*.txt*"}
 _BLOCK = 8 << 20  # characters of a block
 _PARQUET_ROWS = 1024  # C4's records are some 2 kB, the longest some 1 MB
 _PIECE = 1 << 16  # bytes that are read at once
 _CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _TEXTS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.null())
 _MARK = b"\xef\xbb\xbf"  # the byte order mark of some files in UTF-8
-_NEW_DOCUMENT = re.compile(r"^#[ \t]*newdoc(?:[ \t]+id[ \t]*=(.*)|[ \t\r]*)$", re.MULTILINE)
 
 
 def list_corpus(corpus: Corpus) -> pd.DataFrame:
@@ -74,10 +65,6 @@ def absolute(folder: str) -> str:
     return folder if "://" in folder else str(Path(folder).resolve())
 
 
-ParsedWords = Mapping[str, Any]
-"""The words of a sentence, with tags and perhaps a tree, as the arguments of spaCy's Doc."""
-
-
 class CorpusRecord(NamedTuple):
     """A text.
 
@@ -85,13 +72,11 @@ class CorpusRecord(NamedTuple):
         text: The text.
         url: The url or name of its source.
         base: Where it starts there, in characters.
-        sentence: Its words, where its file has them; the text is one sentence then.
     """
 
     text: str
     url: str
     base: int = 0
-    sentence: ParsedWords | None = None
 
 
 class Unreadable(NamedTuple):
@@ -150,8 +135,8 @@ def read_shard(corpus: Corpus, shard: str, longest: int) -> Records:
         ) from fault
 
 
-def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[tuple[int, bytes] | Unreadable]:
-    """Yield the lines of a file, each with its number from 1, and its faults.
+def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[tuple[int, str] | Unreadable]:
+    """Yield the lines of a file in UTF-8, each with its number from 1, and its faults.
 
     Args:
         file: The file as it is stored; its compression follows from the shard's name.
@@ -167,12 +152,15 @@ def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[tuple[int,
         if size > longest:
             while not content.endswith(b"\n") and (content := stream.readline(_PIECE)):
                 size += len(content)
-            fault = f"a line of {size:,} bytes, more than mining.longest_line ({longest:,})"
-            yield Unreadable(shard, number, fault)
+            too_long = f"a line of {size:,} bytes, more than mining.longest_line ({longest:,})"
+            yield Unreadable(shard, number, too_long)
         else:
             if number == 1 and content.startswith(_MARK):
                 content = b" " + content.removeprefix(_MARK)  # one character again, so that all positions stay
-            yield number, content
+            try:
+                yield number, _decoded(content)
+            except ValueError as fault:
+                yield Unreadable(shard, number, str(fault))
         number += 1
 
 
@@ -185,7 +173,7 @@ def _json_records(file: IO[bytes], shard: str, corpus: Corpus, longest: int) -> 
         if not content.strip():
             continue
         try:
-            record = json.loads(_decoded(content), parse_int=float)  # an integer may be longer than Python reads
+            record = json.loads(content, parse_int=float)  # an integer may be longer than Python reads
             if not isinstance(record, dict):
                 raise ValueError(f"no JSON object but a {type(record).__name__}")
             text, url = record.get(corpus.text), record.get(corpus.url)
@@ -236,12 +224,7 @@ def _paragraphs(file: IO[bytes], shard: str, _corpus: Corpus, longest: int) -> R
         if isinstance(line, Unreadable):
             yield line
             continue
-        number, content = line
-        try:
-            text = _decoded(content)
-        except ValueError as fault:
-            yield Unreadable(shard, number, str(fault))
-            continue
+        _, text = line
         if paragraph and (not text.strip() or len(paragraph) + len(text) > longest):
             yield CorpusRecord(paragraph.replace("\n", " "), shard, base)
             paragraph, base = "", length
@@ -251,78 +234,6 @@ def _paragraphs(file: IO[bytes], shard: str, _corpus: Corpus, longest: int) -> R
         base = base if paragraph else length
     if paragraph:
         yield CorpusRecord(paragraph.replace("\n", " "), shard, base)
-
-
-def _parsed_sentences(file: IO[bytes], shard: str, _corpus: Corpus, longest: int) -> Records:
-    """Yield the sentences of a file in CoNLL-U, and those with a fault by their first line."""
-    from spacy.vocab import Vocab  # takes a second to import, and few corpora are parsed
-
-    vocab, document = Vocab(), ""
-    block, first, size = b"", 0, 0
-    for line in chain(read_lines(file, shard, longest), [(0, b"")]):
-        if isinstance(line, Unreadable):
-            yield line
-            continue
-        number, content = line
-        if content.strip():
-            first = first or number
-            size += len(content)
-            block += content if size <= longest else b""
-        elif first:
-            try:
-                text = _decoded(block.lstrip(b" "))
-                document = [document, *map(str.strip, _NEW_DOCUMENT.findall(text))][-1]
-                if size > longest:
-                    raise ValueError(f"a sentence of {size:,} bytes, more than mining.longest_line ({longest:,})")
-                # An address, since those of one document begin alike; where none is named, each sentence is one.
-                place = f"conllu://{document}" if document else shard
-                yield _parsed_sentence(text, place, f"line {first}", vocab)
-            except (ValueError, OverflowError, conllu.exceptions.ParseException) as fault:
-                yield Unreadable(shard, first, f"no CoNLL-U: {_one_line(fault)}")
-            block, first, size = b"", 0, 0
-
-
-def _parsed_sentence(lines: str, place: str, name: str, vocab: "Vocab") -> CorpusRecord:
-    """Return the record of a sentence of CoNLL-U, with the words as its ``# text`` has them; empty nodes are left out.
-
-    Raises:
-        ValueError: The words are not those of the text, the heads make no tree, or spaCy refuses an annotation.
-        ParseException: The text is not in the format CoNLL-U.
-    """
-    import spacy
-
-    rows = conllu.parse_token_and_metadata(lines, field_parsers={"feats": lambda cells, column: cells[column]})
-    words = [row for row in rows if not isinstance(row["id"], tuple)]
-    numbers = [word["id"] for word in words]
-    if not words or numbers != [*range(1, len(words) + 1)] or any(len(row) < 10 for row in rows):
-        raise ValueError("a sentence has words, numbered from 1, with a tab between two of their 10 columns")
-    forms, spaced = list[str](), ""
-    for row in rows:
-        first, sign, end = row["id"] if isinstance(row["id"], tuple) else (row["id"], "-", row["id"])
-        if sign == "-" and first > len(forms):  # the words of a token stand behind it
-            forms += _letters_of_words(joined(row["form"]), [word["form"] for word in words[first - 1 : end]])
-            spaced += row["form"] + " " * ((row["misc"] or {}).get("SpaceAfter") != "No")
-    text = joined(rows.metadata.get("text", spaced))
-    written, spaces = spacy.util.get_words_and_spaces(forms, text)
-    columns: dict[str, Any] = {"words": written, "spaces": spaces}
-    for name_of_doc, key in {"lemmas": "lemma", "pos": "upos", "tags": "xpos", "morphs": "feats"}.items():
-        columns[name_of_doc] = ["" if word[key] in ("_", None) else word[key] for word in words]
-    if all(word["head"] is not None for word in words):
-        columns["heads"] = [word["head"] - 1 if word["head"] else number for number, word in enumerate(words)]
-        columns["deps"] = [word["deprel"] if word["head"] else "ROOT" for word in words]
-        TopologicalSorter({word["id"]: [word["head"]] for word in words}).prepare()
-    spacy.tokens.Doc(vocab, **columns)  # spaCy refuses it here, with its line, and not while it is searched
-    return CorpusRecord(text, f"{place}#{rows.metadata.get('sent_id', name)}", sentence=columns)
-
-
-def _letters_of_words(form: str, words: Sequence[str]) -> Iterator[str]:
-    """Yield the letters that each word has of the form they are written as: "d" and "u" for "de" and "le" in "du"."""
-    for left in range(len(words) - 1, 0, -1):
-        are_alike = [one == other for one, other in zip(form.lower(), words[-1 - left].lower(), strict=False)]
-        end = min(max([*are_alike, False].index(False), 1), len(form) - left)
-        yield form[:end]
-        form = form[end:]
-    yield form
 
 
 def _decoded(content: bytes) -> str:
@@ -348,5 +259,4 @@ _READERS: dict[str, Callable[[IO[bytes], str, Corpus, int], Records]] = {
     "jsonl": _json_records,
     "parquet": _parquet_records,
     "text": _paragraphs,
-    "conllu": _parsed_sentences,
 }

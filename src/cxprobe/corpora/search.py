@@ -1,7 +1,8 @@
 """The search for candidates in sentences, or the reason for a rejection: by words alone, then by tags or trees."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -15,16 +16,16 @@ from spacy.tokens import Doc, Token
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.corpora.params import Mining
 from cxprobe.corpora.pattern import FROM_PARSES, FROM_TAGS, Alternative, Pattern
-from cxprobe.corpora.readers import CorpusRecord, ParsedWords
+from cxprobe.corpora.readers import CorpusRecord
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
-from cxprobe.tagging import BATCH, joined, load_tagger, sentence_spans
+from cxprobe.tagging import BATCH, load_tagger, sentence_spans
 
 # What is longer is no sentence, and could take the tokeniser hours: its time grows with the square of a word's length.
 LONGEST_WORD = 1000  # characters
 _LONGEST_ON_AVERAGE = 100  # characters for each word that a sentence may have
-NOT_ANNOTATED = "not annotated: "  # before the annotation that a pattern needs and a sentence of CoNLL-U lacks
 REJECTED = "rejected: "  # before the reason, in the name of a count
+_LINE = re.compile(r"[^\n]+")
 _AFTER_TAGGING = ("other tags", "other dependencies")  # why a sentence is rejected that is tagged, or parsed
 
 
@@ -119,8 +120,6 @@ class Matchers:
 
     def match(self, doc: Doc) -> Found | str:
         """Return the match in a tagged or parsed sentence, or the reason for a rejection."""
-        if absent := [key for key in sorted(self.pattern.asks_for) if not doc.has_annotation(key)]:
-            return f"{NOT_ANNOTATED}{absent[0]}"
         matches = self._of_tokens(self._whole, doc)
         trees = [(self.nlp.vocab.strings[key], found) for key, found in self._trees(doc)] if self._names else []
         for name, positions in sorted(trees):  # of two in the same place the first counts
@@ -175,23 +174,22 @@ def load_matchers(patterns: Mapping[str, Pattern], pipelines: Mapping[str, str])
     return matchers
 
 
-def find(sentences: Sequence[tuple[str | ParsedWords, Sequence[Matchers]]]) -> Iterator[list[Found | str]]:
+def find(sentences: Sequence[tuple[str, Sequence[Matchers]]]) -> Iterator[list[Found | str]]:
     """Yield, for each sentence and each of its patterns, the places of the pattern or the reason for its absence.
 
     A sentence is tokenised once, and tagged and parsed once if its words allow one of its patterns.
 
     Args:
-        sentences: Each with the patterns that are looked for in it, one at least; all are of one pipeline, whose
-            vocabulary alone is used where a sentence has tags and a tree of its own.
+        sentences: Each with the patterns that are looked for in it, one at least; all are of one pipeline.
     """
     for start in range(0, len(sentences), BATCH):
         some = sentences[start : start + BATCH]
         nlp = some[0][1][0].nlp
-        docs = [nlp.make_doc(one) if isinstance(one, str) else Doc(nlp.vocab, **one) for one, _ in some]
+        docs = [nlp.make_doc(sentence) for sentence, _ in some]
         refused = [[one.refuse(doc) for one in wanted] for doc, (_, wanted) in zip(docs, some, strict=True)]
-        bare = [number for number, (one, _) in enumerate(some) if isinstance(one, str) and None in refused[number]]
-        tagged = nlp.pipe([docs[number] for number in bare], batch_size=BATCH)
-        for number, doc in zip(bare, tagged, strict=True):
+        allowed = [number for number, reasons in enumerate(refused) if None in reasons]
+        tagged = nlp.pipe([docs[number] for number in allowed], batch_size=BATCH)
+        for number, doc in zip(allowed, tagged, strict=True):
             docs[number] = doc
         for doc, (_, wanted), reasons in zip(docs, some, refused, strict=True):
             yield [reason or one.match(doc) for one, reason in zip(wanted, reasons, strict=True)]
@@ -258,9 +256,15 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
     findings = {name: Findings([], Counter()) for name in looking}
     documents = _rows_that_match([record.text for record in records], looking)
     some = sorted(set().union(*documents.values()))
-    lines = [line for number in some for line in _lines(number, records[number].text)]  # no sentence is longer
+    lines = [  # no sentence is longer than one
+        Passage(number, *line.span(), line[0]) for number in some for line in _LINE.finditer(records[number].text)
+    ]
     passing = sorted(set().union(*_rows_that_match([line.text for line in lines], looking).values()))
-    sentences = list(_sentences((lines[row] for row in passing), records))
+    sentences = [
+        Passage(line.record, line.start + start, line.start + end, " ".join(line.text[start:end].split()))
+        for line in (lines[row] for row in passing)
+        for start, end in sentence_spans(line.text)
+    ]
     matching = _rows_that_match([sentence.text for sentence in sentences], looking)
     for name, rows in matching.items():
         findings[name].counts["documents_that_pass"] = len({sentences[row].record for row in rows})
@@ -270,10 +274,7 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
             for row in rows if looking[name].nlp is nlp else ():
                 wanted.setdefault(row, []).append(name)
         fitting = [row for row in sorted(wanted) if _fits(sentences[row].text, most_words, nlp.max_length)]
-        searched = [
-            (records[sentences[row].record].sentence or sentences[row].text, [looking[name] for name in wanted[row]])
-            for row in fitting
-        ]
+        searched = [(sentences[row].text, [looking[name] for name in wanted[row]]) for row in fitting]
         verdicts = dict(zip(fitting, find(searched), strict=True))
         for row, names in sorted(wanted.items()):
             of_row = verdicts.get(row, ["too long"] * len(names))
@@ -288,23 +289,6 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
     for _, counts in findings.values():
         counts["sentences_tagged"] = counts["candidates"] + sum(counts[REJECTED + why] for why in _AFTER_TAGGING)
     return findings
-
-
-def _lines(record: int, text: str) -> Iterator[Passage]:
-    start = 0
-    for line in text.split("\n"):
-        yield Passage(record, start, start + len(line), line)
-        start += len(line) + 1
-
-
-def _sentences(texts: Iterable[Passage], records: Sequence[CorpusRecord]) -> Iterator[Passage]:
-    """Yield the sentences of some texts, with single spaces."""
-    for text in texts:
-        if records[text.record].sentence:
-            yield text
-            continue
-        for start, end in sentence_spans(text.text):
-            yield Passage(text.record, text.start + start, text.start + end, joined(text.text[start:end]))
 
 
 def _rows_that_match(texts: Sequence[str], looking: Mapping[str, Matchers]) -> dict[str, list[int]]:
