@@ -77,17 +77,16 @@ def render_pages(
     names = cast("dict[str, str]", environment.globals["names"])
     rows = row_names({slug: files.construction for slug, files in inputs.constructions.items()})
     pages = dict[str, str]()
-    pictured = []
+    of_first = ""
     if first:
-        link = "constructions/{0.construction}.html".format
-        wide, narrow = (overview(first, rows, labels=models.label, link=link, narrow=it) for it in (False, True))
-        pages["overview.svg"] = as_svg(wide)
-        pictured = [as_svg(figure, of_page=True) for figure in (wide, narrow)]
+        figure = overview(first, rows, labels=models.label, link="constructions/{0.construction}.html".format)
+        pages["overview.svg"] = as_svg(figure)
+        of_first = as_svg(figure, of_page=True)
     pages |= {
         "index.html": page(
             "index.html",
             "",
-            pictures=pictured,
+            overview=of_first,
             headline=headline(first, models.label),
             better=_better(first, inputs, models),
             said={slug: in_sum(of_model, names) for slug, of_model in by_model(first).items()},
