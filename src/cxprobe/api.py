@@ -666,7 +666,8 @@ class Survey:
 
         Returns:
             Columns of `cxprobe.results.comparisons.COMPARISON`, with the construction and the condition: of pairs of
-            form in shares, of contrasts in nats; p_holm is corrected over the constructions of the two models.
+            form in shares, of contrasts in nats; p_holm has Holm's correction for the number of
+            constructions on which the two are compared.
         """
         return self._evaluated()[1]
 
