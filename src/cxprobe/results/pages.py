@@ -150,10 +150,6 @@ def _example(first: Sequence[Finding], inputs: ReportInputs) -> dict[str, object
     return {}
 
 
-def _said(one: Finding, inputs: ReportInputs, models: ReportModels) -> str:
-    return sentence(one, models.label(one.model), inputs.constructions[one.construction].construction)
-
-
 def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
     """Return the address at which MLflow shows the run of a finding.
 
@@ -177,7 +173,9 @@ def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
     server = inputs.stage.params.section(Report).mlflow
     experiments = sum(len(task.experiments) for task in inputs.tasks.values())
     environment.filters |= {"percent": percent, "in_full": in_full, "label": models.label}
-    environment.filters["sentence"] = lambda one: _said(one, inputs, models)
+    environment.filters["sentence"] = lambda one: sentence(
+        one, models.label(one.model), inputs.constructions[one.construction].construction
+    )
     environment.globals |= {
         "QUESTIONS": QUESTIONS,
         "VERDICTS": VERDICTS.values(),
