@@ -555,7 +555,8 @@ class Survey:
         seconds: How long all models take, as far as a short trial of each tells.
         differences: The paired differences of every two models that were measured, first less second. Columns of
             `cxprobe.results.comparisons.COMPARISON`, with the construction and the condition: of pairs of form in
-            shares, of contrasts in nats; p_holm is corrected over the constructions of the two models.
+            shares, of contrasts in nats; p_holm has Holm's correction for the number of constructions on which the two
+            are compared.
 
     Example:
         >>> import cxprobe

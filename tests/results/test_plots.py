@@ -125,12 +125,11 @@ def test_several_models_have_one_heading_that_names_the_ones_that_take_the_most(
 def test_of_several_models_the_picture_is_a_matrix_with_a_dash_where_one_was_not_asked():
     leads = [found(), found("too_few", "other"), found("adds_nothing", model="n")]
     leads.append(found("above_chance", question="form", model="n", effects=None))
-    for narrow, names in ((False, ["Toy", "Other"]), (True, ["Toy"])):
-        form, meaning = overview(leads, NAMES, narrow=narrow).axes
-        assert [form.get_title(loc="left"), meaning.get_title(loc="left")] == ["form", "meaning"]
-        assert [label.get_text() for label in meaning.get_xticklabels()] == ["m", "n"]
-        assert [label.get_text() for label in form.get_yticklabels()] == names
-        assert [one.get_text() for one in meaning.texts] == ["30", "30", "30", "–"]
+    form, meaning = overview(leads, NAMES).axes
+    assert [form.get_title(loc="left"), meaning.get_title(loc="left")] == ["form", "meaning"]
+    assert [label.get_text() for label in meaning.get_xticklabels()] == ["m", "n"]
+    assert [label.get_text() for label in form.get_yticklabels()] == ["Toy", "Other"]
+    assert [one.get_text() for one in meaning.texts] == ["30", "30", "30", "–"]
 
 
 def test_the_picture_of_a_model_has_a_row_a_construction_and_a_panel_a_question():
@@ -146,10 +145,12 @@ def test_the_picture_of_a_model_has_a_row_a_construction_and_a_panel_a_question(
 
 def test_a_picture_of_a_page_takes_its_colours_and_has_no_ids_that_another_has():
     leads = [found("adds_most"), found("above_baseline", question="form", effects=None)]
-    wide, narrow = (as_svg(overview(leads, NAMES, narrow=narrow), of_page=True) for narrow in (False, True))
-    assert "var(--good)" in wide
-    assert "#00694b" not in wide
-    first, second = ({one.get("id") for one in ElementTree.fromstring(svg).iter()} for svg in (wide, narrow))
+    of_overview, of_meaning = (
+        as_svg(figure, of_page=True) for figure in (overview(leads, NAMES), dots([mark_of(leads[0], "Toy", "meaning")]))
+    )
+    assert "var(--good)" in of_overview
+    assert "#00694b" not in of_overview
+    first, second = ({one.get("id") for one in ElementTree.fromstring(svg).iter()} for svg in (of_overview, of_meaning))
     assert first & second == {None}
 
 
@@ -167,13 +168,12 @@ def test_rates_of_a_table_are_drawn_in_a_notebook_and_an_unknown_model_is_told()
         cxprobe.overview(few, models=["gpt9"], folder=ROOT / "constructions")
 
 
-def test_a_row_has_an_example_from_the_gloss_below_its_name_but_not_on_a_phone():
+def test_a_row_has_an_example_from_the_gloss_below_its_name():
     about = {"slots": {"V": "a verb"}, "positive": "all", "sources": ["own"]}
     quoting = Construction(name="Toy", gloss='Two objects ("Ann baked Eve a cake").', **about)
     rows = row_names({"toy": quoting, "other": Construction(name="Other", gloss='The word "to".', **about)})
     assert rows == {"toy": "Toy\nAnn baked Eve a cake", "other": "Other"}
     assert "Ann baked Eve a cake" in as_svg(overview([found()], rows))
-    assert "Ann baked Eve a cake" not in as_svg(overview([found()], rows, narrow=True))
 
 
 def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():

@@ -1,4 +1,4 @@
-"""A small project whose data have been made, with three of the real constructions, for the tests of the exports."""
+"""A small project whose data have been made, with some of the real constructions, for the tests of the exports."""
 
 import os
 import shutil
@@ -14,8 +14,8 @@ from cxprobe.cli.init import preset_text
 from cxprobe.files.tables import write_table
 from cxprobe.project.params import Params, load_params
 
-MEANING, FORM, UNBALANCED = "let-alone", "anaphor-agreement", "npi-licensing"
-PAIRS = (MEANING, FORM, UNBALANCED)
+MEANING = "let-alone"
+PAIRS = (MEANING, "anaphor-agreement")
 RULE = "shorter"  # the only baseline
 
 

@@ -59,23 +59,21 @@ def ui(
 
 def export(
     format_name: Annotated[
-        Literal["hf", "lm-eval", "csv", "items"],
+        Literal["hf", "csv", "items"],
         typer.Argument(
             metavar="FORMAT",
-            help="hf: a data set of the hub. lm-eval: minimal pairs for lm-evaluation-harness. csv: every answer. "
-            "items: a spreadsheet for people.",
+            help="hf: a data set of the hub. csv: every answer. items: a spreadsheet for people.",
         ),
     ],
     target: Annotated[
-        Path,
-        typer.Argument(help="The folder (hf, lm-eval), which must be new or empty, or the file, which is replaced."),
+        Path, typer.Argument(help="The folder (hf), which must be new or empty, or the file, which is replaced.")
     ],
     task: Annotated[str, typer.Option(help="Of items: the task that they are of.")] = "contrasts",
     n: Annotated[int, typer.Option(min=1, help="Of items: how many are drawn.")] = 60,
 ) -> None:
-    """Give data, tasks and results to other tools.
+    """Give data and results to other tools.
 
-    Data sets and tasks leave out mined sentences and items of other people; the command prints what they leave out.
+    The data set leaves out mined sentences and items of other people; the command prints what it leaves out.
     """
     from cxprobe.exports import EXPORTS
     from cxprobe.files.writing import write_bytes
@@ -94,7 +92,7 @@ def export(
             write_table_as(table, str(path))
         print(f"{target}: {n} items; write the number of an option into chosen. {key} has the right ones")
         return
-    if format_name in ("hf", "lm-eval") and target.exists() and (target.is_file() or any(target.iterdir())):
+    if format_name == "hf" and target.exists() and (target.is_file() or any(target.iterdir())):
         raise DataError(f"{target}: is there already; name a folder that does not exist or is empty")
     files, said = EXPORTS[format_name](load_params())
     if not files:

@@ -1,17 +1,15 @@
-"""Exports: the project's data, tasks and results in the forms that other tools read.
+"""Exports: the project's data and results in the forms that other tools read.
 
-Data sets and tasks have only the data of this project, without mined sentences and items that were read from other
-people's files. The functions return files, which ``cxprobe export`` writes.
+The data set has only the data of this project, without mined sentences and items that were read from other people's
+files. The functions return files, which ``cxprobe export`` writes.
 """
 
-import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from huggingface_hub import DatasetCardData
@@ -32,11 +30,9 @@ from cxprobe.tasks.registry import TASKS
 
 _HERE = Path(__file__).parent
 _SIZES = {0: "n<1K", 1_000: "1K<n<10K", 10_000: "10K<n<100K", 100_000: "100K<n<1M", 1_000_000: "1M<n<10M"}
-_TASKS_VERSION = 1.0  # raise it when the same items would be scored in another way
 _RELATIONS_OF = {"entailment": "true", "neutral": "true or false", "contradiction": "false"}
 _RELATIONS = tuple(_RELATIONS_OF.values())
 _DIVIDES = ("condition", "variant", "scenario", "test", "answerable", "template", "source", "frame", "premise_id")
-_OF_PAIR = ("id", "item", "construction", "variant", "sentence", "order")
 RESPONSE_COLUMNS = {
     **RESPONSES,
     "weights": "trained; random, of a random-weights control; none, of a baseline",
@@ -134,87 +130,6 @@ def _card(params: Params, configurations: Mapping[str, Mapping[str, Any]], left_
     return f"---\n{header.to_yaml()}\n---\n\n{text}\n"
 
 
-class HarnessTask(NamedTuple):
-    """A task for lm-evaluation-harness: a choice between two *whole texts*.
-
-    The harness puts a model's beginning-of-sequence token before each text (or, if there is none, its end-of-sequence
-    token) and compares the sums of their log-probabilities. Both texts of a pair begin with the same context, so
-    this is the decision by the score ``sum`` of this project, with ``bos: add``.
-
-    The context is not given apart, as it is in most tasks. The harness would then leave out as many tokens of the whole
-    text as the context has alone, which is wrong for tokenizers that end each text with a further token, or that put
-    nothing before it.
-
-    Attributes:
-        name: Its name in the harness.
-        description: The task, and a remark on its accuracy.
-        items: One mapping an item: choices (whole texts), label (which is right), and what it is made of.
-    """
-
-    name: str
-    description: str
-    items: Sequence[Mapping[str, Any]]
-
-
-def export_harness(params: Params) -> Exported:
-    """Return minimal pairs for lm-evaluation-harness: a YAML file and a file of items a task, a group, and a README.
-
-    Raises:
-        DataError: A file of what has been made is missing.
-    """
-    exported, left_out = _made_items(params)
-    not_here = [f"left out: {sentence}" for sentence in left_out]
-    tables = [made.pairs for made in exported.values() if made.pairs is not None]
-    tasks = [one for pairs in tables for one in pair_tasks(pairs)]
-    if not tasks:
-        return {}, not_here
-    files = {"load_items.py": (_HERE / "harness_loader.txt").read_text("utf-8")}
-    template = (_HERE / "harness_task.txt").read_text("utf-8")
-    for one in tasks:
-        items = f"items/{one.name}.jsonl"
-        files[items] = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in one.items)
-        files[f"{one.name}.yaml"] = template.format(task=one, items=items, version=_TASKS_VERSION)
-    listed = "".join(f"  - {one.name}\n" for one in tasks)
-    files["cxprobe.yaml"] = f"group: cxprobe\ntask:\n{listed}metadata: {{version: {_TASKS_VERSION}}}\n"
-    rows = [f"| {one.name} | {len(one.items)} | {one.description} |" for one in tasks]
-    files["README.md"] = (_HERE / "harness.md").read_text("utf-8").format(rows="\n".join(rows))
-    number = sum(len(one.items) for one in tasks)
-    said = f"{len(tasks)} tasks, {number:,} items; README.md lists them"
-    return {name: text.encode() for name, text in files.items()}, [said, *not_here]
-
-
-def pair_tasks(pairs: pd.DataFrame) -> Iterator[HarnessTask]:
-    """Yield a task for the pairs of each construction and kind of words.
-
-    Pairs of a variant in which one answer is always right, so that a preference for a word is enough, are a separate
-    task, and in no other.
-
-    Args:
-        pairs: One row a pair, of one construction or several, as `cxprobe.results.task.ExportedItems` returns them.
-    """
-    alone = pairs["variant"].where(pairs["one_answer"] != "", "")
-    parts = pairs.assign(alone=alone).groupby(["construction", "words", "alone"], sort=False)
-    for (construction, words, variant), rows in parts:
-        named = ["cxprobe", construction, "pairs", words if words != "real" else "", variant]
-        text = f"Minimal pairs of {construction}, {words} words; chance is 1/2."
-        if variant:
-            text += f" Variant {variant}: {rows['one_answer'].iloc[0]}, so a preference for a word is enough."
-        name = "_".join(re.sub(r"\W+", "_", str(part)) for part in named if part)
-        yield HarnessTask(name, text, [_item(row) for row in rows.to_dict("records")])
-
-
-def _item(pair: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return an item; label is the position of the good text.
-
-    Of two texts with the same sum the harness takes the first, so the order follows from the item's id.
-    """
-    sides = ["good", "bad"]
-    if hashlib.sha256(pair["id"].encode()).digest()[0] % 2:
-        sides.reverse()
-    choices = [pair["context"] + pair[side] for side in sides]
-    return {name: pair[name] for name in _OF_PAIR} | {"choices": choices, "label": sides.index("good")}
-
-
 def export_responses(params: Params) -> Exported:
     """Return every response of every model to every item as a CSV: `RESPONSE_COLUMNS`, and the facets of the tasks.
 
@@ -302,7 +217,7 @@ def _asked(cells: Mapping[Any, Any]) -> Iterator[tuple[str, list[str], str]]:
 
 
 def _made_items(params: Params, names: Iterable[str] = tuple(TASKS)) -> tuple[dict[str, ExportedItems], list[str]]:
-    """Return task -> its items, where they are made; and what is left out of data and tasks, a sentence each."""
+    """Return task -> its items, where they are made; and what is left out, a sentence each."""
     items, left_out = dict[str, ExportedItems](), list[str]()
     for name in names:
         made = DATA / f"make_{name}"
@@ -318,7 +233,6 @@ def _made_items(params: Params, names: Iterable[str] = tuple(TASKS)) -> tuple[di
 
 EXPORTS: Mapping[str, Callable[[Params], Exported]] = {
     "hf": export_hub,
-    "lm-eval": export_harness,
     "csv": export_responses,
 }
 """Format -> what makes it."""

@@ -188,10 +188,10 @@ def compare(
 def compare_contrasts(responses: pd.DataFrame, members: Sequence[Member], series: Mapping[str, Series]) -> pd.DataFrame:
     """Return the paired differences of the contrasts of every two models on the same frames, in nats.
 
-    A model expects the meaning of a construction more than another one if its contrast is larger, and by more than in
-    the contexts without the construction: the largest of the p values of these differences counts (an
-    intersection-union test), as in `cxprobe.results.verdict.verdicts_on`. It is corrected over the constructions of the
-    two models by Holm; of more than `MOST_PAIRED` models none is tested.
+    A model expects the meaning of a construction more than another one if its contrast is larger, and so is what the
+    construction adds to each context without it: the largest of the p values of these differences counts (an
+    intersection-union test), as in `cxprobe.results.verdict.verdicts_on`. Holm's correction is for the number of
+    constructions on which the two are compared; of more than `MOST_PAIRED` models none is tested.
 
     Args:
         responses: Of contrasts: the measure contrast, by condition.

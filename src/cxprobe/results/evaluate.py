@@ -33,7 +33,6 @@ MOST_CURVES = 20  # of a child run
 MOST_METRICS = 40  # of a run; MLflow's UI draws about 100 charts and drops the others without a word
 _REFUSED = re.compile(r"[^\w.\- :/]")  # characters that MLflow refuses in the name of a metric
 PICTURE = "1_overview"  # so that it stands first among the artifacts
-_MEAN = "mean"  # in the place of a construction
 _ABOUT: Mapping[str, str] = {
     "baseline": "A baseline: it cannot know a construction, so what it reaches the items give away.",
     "random weights": "A random-weights control: its weights know nothing.",
@@ -44,7 +43,6 @@ _READ = (
     "too few items have none. Intervals, baselines and verdicts are in the artifact `rates.csv`, and drawn in "
     "`1_overview.png`; the report is `results/report/index.html`."
 )
-COMPARED = ("difference", "low", "high", "p", "p_holm")  # columns that may have empty cells
 
 
 @dataclass
@@ -167,7 +165,7 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
     divided = task.pooled(responses)
     series = series_of(stage.params.models, stage.params.of_task.models)
     comparisons = task.comparisons(divided, members, series)
-    write_table(comparisons, stage.data / "comparisons.parquet", optional=COMPARED)
+    write_table(comparisons, stage.data / "comparisons.parquet", optional=["difference", "low", "high", "p", "p_holm"])
     rates = task.decided(with_baselines(task.rates(divided), comparisons))
     rates = with_verdicts(_in_order(rates, members), members)
     write_rates(rates, stage.data / "rates.parquet")
@@ -262,7 +260,7 @@ def metrics_of(answers: pd.DataFrame) -> dict[str, float]:
     """
     means = answers.groupby("section", sort=False)["number"].mean()
     each = zip(answers["name"], answers["number"], strict=True)
-    return {f"{section}/{_MEAN}": float(mean) for section, mean in means.items()} | dict(each)
+    return {f"{section}/mean": float(mean) for section, mean in means.items()} | dict(each)
 
 
 def metrics_of_part(rates: pd.DataFrame, named: Sequence[str] = ()) -> dict[str, float]:

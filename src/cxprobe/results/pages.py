@@ -77,17 +77,16 @@ def render_pages(
     names = cast("dict[str, str]", environment.globals["names"])
     rows = row_names({slug: files.construction for slug, files in inputs.constructions.items()})
     pages = dict[str, str]()
-    pictured = []
+    of_first = ""
     if first:
-        link = "constructions/{0.construction}.html".format
-        wide, narrow = (overview(first, rows, labels=models.label, link=link, narrow=it) for it in (False, True))
-        pages["overview.svg"] = as_svg(wide)
-        pictured = [as_svg(figure, of_page=True) for figure in (wide, narrow)]
+        figure = overview(first, rows, labels=models.label, link="constructions/{0.construction}.html".format)
+        pages["overview.svg"] = as_svg(figure)
+        of_first = as_svg(figure, of_page=True)
     pages |= {
         "index.html": page(
             "index.html",
             "",
-            pictures=pictured,
+            overview=of_first,
             headline=headline(first, models.label),
             better=_better(first, inputs, models),
             said={slug: in_sum(of_model, names) for slug, of_model in by_model(first).items()},
@@ -151,10 +150,6 @@ def _example(first: Sequence[Finding], inputs: ReportInputs) -> dict[str, object
     return {}
 
 
-def _said(one: Finding, inputs: ReportInputs, models: ReportModels) -> str:
-    return sentence(one, models.label(one.model), inputs.constructions[one.construction].construction)
-
-
 def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
     """Return the address at which MLflow shows the run of a finding.
 
@@ -178,7 +173,9 @@ def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
     server = inputs.stage.params.section(Report).mlflow
     experiments = sum(len(task.experiments) for task in inputs.tasks.values())
     environment.filters |= {"percent": percent, "in_full": in_full, "label": models.label}
-    environment.filters["sentence"] = lambda one: _said(one, inputs, models)
+    environment.filters["sentence"] = lambda one: sentence(
+        one, models.label(one.model), inputs.constructions[one.construction].construction
+    )
     environment.globals |= {
         "QUESTIONS": QUESTIONS,
         "VERDICTS": VERDICTS.values(),

@@ -6,7 +6,7 @@ show it. Every row or panel says how many items its rates are of.
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import astuple
 from io import StringIO
 from math import ceil, isfinite, nan
@@ -35,12 +35,16 @@ TEXT, SOFT, LINE, BAND = "#1b1f24", "#59616b", "#d5dae0", "#c9ced5"
 # Style of a verdict -> its colour, its mark, whether this is filled, and what it says; marks differ without colour.
 # The question mark is made here, since dollar signs in the figures are no formula.
 _MARKS: Mapping[Style, tuple[str, str | MarkerStyle, bool, str]] = {
-    "found": ("#00694b", "^", True, "adds most; or above the best baseline"),
-    "explained": ("#8a4300", "D", True, "adds a part; or right, perhaps without the construction"),
-    "absent": ("#9b1c31", "o", False, "adds nothing; or not above chance"),
+    "found": ("#00694b", "^", True, "meaning: adds most; other panels: above the best baseline"),
+    "explained": (
+        "#8a4300",
+        "D",
+        True,
+        "meaning: adds a part; other panels: above chance, perhaps without the construction",
+    ),
+    "absent": ("#9b1c31", "o", False, "meaning: adds nothing; other panels: not above chance"),
     "undecided": (SOFT, MarkerStyle("$?$"), True, "undecided: too few items, or fails the control"),
 }
-_WITHOUT_VERDICT = (TEXT, ".", True, "")
 # Colours for colour-blind readers (Okabe & Ito 2008).
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more than colours, so that the pairs repeat late
@@ -61,7 +65,7 @@ SPREAD, BESIDE = 0.62, 0.085  # of a row, over which marks beside each other are
 TITLE, HEADING = 0.095, 0.085  # of a letter of a title and of a panel's title, in inches
 TWO_LINES, SMALL_LETTER = 0.42, 0.056  # of a row with an example, and of a letter of it, in inches
 CELL = 0.72  # of a model in a matrix, in inches
-_PIXELS = 104  # an inch, at most, on a page
+_PIXELS = 104  # an inch, on a page that is wide enough
 _SVG = "http://www.w3.org/2000/svg"
 
 
@@ -122,7 +126,6 @@ def overview(
     *,
     labels: Callable[[str], str] = str,
     link: Callable[[Finding], str] = lambda _: "",
-    narrow: bool = False,
 ) -> Figure:
     """Draw the findings of the first page: a row a construction, a panel a question; of several models, see `matrix`.
 
@@ -131,27 +134,16 @@ def overview(
         names: Construction -> its name for people, see `row_names`.
         labels: Returns the name of a model for people.
         link: Returns where a click on a finding leads.
-        narrow: Whether the questions stand below each other, for a phone.
     """
     models = list(dict.fromkeys(one.model for one in findings))
     order = _in_order(findings, models[0])
     if len(models) > 1:
-        return matrix(findings, {name: names[name].split("\n")[0] for name in order}, labels, link, stacked=narrow)
+        return matrix(findings, {name: names[name].split("\n")[0] for name in order}, labels, link)
     marks = []
     for question, called in PANELS.items():
         asked = [one for one in findings if one.question == question]
         marks += [mark_of(one, names[one.construction], called, link(one)) for one in asked]
-    rows = [names[name] for name in order]
-    if not narrow:
-        return dots(marks, [rows])
-    # A phone has no room for examples.
-    marks = [mark._replace(row=mark.row.split("\n")[0]) for mark in marks]
-    rows = [row.split("\n")[0] for row in rows]
-    blocks = []
-    for called in PANELS.values():
-        shown = {mark.row for mark in marks if mark.panel.split("\n")[0] == called}
-        blocks.append([row for row in rows if row in shown])
-    return dots(marks, [block for block in blocks if block], stacked=True)
+    return dots(marks, [names[name] for name in order])
 
 
 def mark_of(finding: Finding, row: str, panel: str, link: str = "") -> Mark:
@@ -181,8 +173,6 @@ def matrix(
     names: Mapping[str, str],
     labels: Callable[[str], str],
     link: Callable[[Finding], str],
-    *,
-    stacked: bool,
 ) -> Figure:
     """Draw findings of several models: a row a construction, a block a question, in it a column a model.
 
@@ -195,59 +185,47 @@ def matrix(
         names: Construction -> its name for people, in the order of the rows.
         labels: Returns the name of a model for people.
         link: Returns where a click on a finding leads.
-        stacked: Whether the blocks stand below each other, for a phone.
     """
     models = list(dict.fromkeys(one.model for one in findings))
     at = {(one.construction, one.question, one.model): one for one in findings}
     blocks = [question for question in PANELS if any(one.question == question for one in findings)]
-    of_block = [[n for n in names if not stacked or any((n, q, m) in at for m in models)] for q in blocks]
     side, titles = 0.2 + LETTER * max(map(len, names.values())), 0.2 + LETTER * max(len(labels(m)) for m in models)
-    key = _key_of([Mark("", "", one.rate, 0, one.verdict.style) for one in findings], [])
-    key = [one for one in key if one.get_label() in {words for *_, words in _MARKS.values()}]
-    said = (
-        "number: percent right; of meaning: percent of the control",
-        "–: not asked; no number: the control is failed",
-    )
-    key += [Line2D([], [], linestyle="", label=words) for words in said]
-    columns = 1 if stacked else len(blocks)
-    wide, head = CELL * len(models), HEAD + titles
-    heights = [head + ROW * len(rows) for rows in of_block]
-    height = (sum(heights) if stacked else max(heights)) + ENTRY * len(key) + 0.2
-    width = max(side + (wide + GAP / 2) * columns, 4.2)
+    key = _key_of_verdicts({one.verdict.style for one in findings})
+    key.append(Line2D([], [], linestyle="", label="number: percent right; meaning: percent of the control"))
+    key.append(Line2D([], [], linestyle="", label="–: not asked; no number: the control is failed"))
+    wide, high, below = CELL * len(models), ROW * len(names), 0.1  # of a block, and below it
+    width = max(side + (wide + GAP / 2) * len(blocks), _entry_width(key))
+    height = below + high + titles + HEAD + ENTRY * len(key) + 0.1
     with mpl.rc_context(_STYLE):
-        figure, top = Figure(figsize=(width, height)), height - ENTRY * len(key) - 0.1
-        for number, (question, rows) in enumerate(zip(blocks, of_block, strict=True)):
-            left = side + (0 if stacked else number * (wide + GAP / 2))
-            up = top - head - ROW * len(rows)
-            axes = figure.add_axes((left / width, up / height, wide / width, ROW * len(rows) / height))
-            axes.set(xlim=(-0.5, len(models) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+        figure = Figure(figsize=(width, height))
+        for number, question in enumerate(blocks):
+            left = side + number * (wide + GAP / 2)
+            axes = figure.add_axes((left / width, below / height, wide / width, high / height))
+            axes.set(xlim=(-0.5, len(models) - 0.5), ylim=(len(names) - 0.5, -0.5))
             axes.spines[:].set_visible(False)
             axes.tick_params(length=0)
             axes.xaxis.tick_top()
             axes.set_xticks(range(len(models)), [labels(model) for model in models], rotation=90, color=TEXT)
-            has_names = stacked or not number
-            axes.set_yticks(range(len(rows)), [names[row] if has_names else "" for row in rows], color=TEXT)
+            axes.set_yticks(range(len(names)), [*names.values()] if number == 0 else [""] * len(names), color=TEXT)
             axes.set_title(PANELS[question], fontsize=11, fontweight="bold", loc="left", pad=8)
-            for line, row in enumerate(rows):
+            for line, row in enumerate(names):
                 for column, model in enumerate(models):
                     if (one := at.get((row, question, model))) is None:
                         axes.text(column, line, "–", color=SOFT, ha="center", va="center")
                         continue
-                    colour, shape, is_filled, _ = _MARKS[one.verdict.style]
+                    look = _look_of(one.verdict.style) | {"markersize": 6}
                     share, above = one.rate.value, (one.rate.value - one.row["chance"]) / (1 - one.row["chance"])
                     if one.effects:
                         passes, control = one.effects.passes_control, one.effects.control
                         share = above = one.effects.adds.value / control.value if passes else nan
-                    ground = Rectangle((column - 0.48, line - 0.46), 0.96, 0.92, color=colour, linewidth=0)
+                    ground = Rectangle((column - 0.48, line - 0.46), 0.96, 0.92, color=look["color"], linewidth=0)
                     ground.set_alpha(0.05 + 0.3 * min(max(0.0, above), 1.0) if isfinite(above) else 0.05)
                     axes.add_patch(ground)
-                    face = colour if is_filled else "white"
-                    axes.plot(column - 0.27, line, marker=shape, color=colour, markerfacecolor=face, markersize=6)
+                    axes.plot(column - 0.27, line, **look)
                     told = axes.text(
                         column - 0.05, line, f"{100 * share:z.0f}" if isfinite(share) else "", va="center", fontsize=10
                     )
                     told.set_url(link(one) or None)
-            top -= heights[number] if stacked else 0
         figure.legend(handles=key, loc="upper left", frameon=False, fontsize=9, labelcolor=TEXT)
     return figure
 
@@ -288,53 +266,42 @@ def marks_of(table: pd.DataFrame, *, row: str, panel: str, kind: str, best: pd.D
     ]
 
 
-def dots(
-    marks: Sequence[Mark], blocks: Sequence[Sequence[str]] = (), *, stacked: bool = False, title: str = ""
-) -> Figure:
+def dots(marks: Sequence[Mark], rows: Sequence[str] = (), *, title: str = "") -> Figure:
     """Draw rates with their intervals on one scale from 0 to 100 %, the baseline as a band and the control as a tick.
 
     Args:
         marks: The rates.
-        blocks: The rows from the top; none for one block in the order of the marks. Where several blocks are stacked,
-            each has the panels of one question.
-        stacked: Whether there is a block for each question.
+        rows: The rows from the top; none for the order of the marks.
         title: Of the figure.
     """
-    blocks = blocks or [list(dict.fromkeys(mark.row for mark in marks))]
+    rows = rows or list(dict.fromkeys(mark.row for mark in marks))
     panels = list(dict.fromkeys(mark.panel for mark in marks))
-    questions = list(dict.fromkeys(panel.split("\n")[0] for panel in panels))
-    of_block = [[p for p in panels if not stacked or p.split("\n")[0] == questions[i]] for i in range(len(blocks))]
     kinds = list(dict.fromkeys(mark.kind for mark in marks))
-    most, key = max(map(len, of_block)), _key_of(marks, kinds)
+    key = _key_of(marks, kinds)
     lines = [mark.row.split("\n") for mark in marks]
     labels = 0.25 + max(LETTER * len(name) for name, *_ in lines)
     labels = max([labels, *(0.25 + SMALL_LETTER * len(example) for _, *examples in lines for example in examples)])
     row = max(TWO_LINES if any(len(of_row) > 1 for of_row in lines) else ROW, BESIDE * len(kinds))
-    panel_width = PANEL if most < 5 and not stacked else PANEL * 0.7
-    entry = 0.6 + SMALL_LETTER * max(len(str(one.get_label())) for one in key)  # inches of an entry of the legend
-    width = max(labels + (panel_width + GAP) * most, entry)
-    columns = 1 if stacked else max(1, min(most, 3, int(width / entry)))
+    panel_width = PANEL if len(panels) < 5 else PANEL * 0.7
+    entry = _entry_width(key)
+    width = max(labels + (panel_width + GAP) * len(panels), entry)
+    columns = max(1, min(len(panels), 3, int(width / entry)))
     title = _within(title, width / TITLE)
     above = ENTRY * (title.count("\n") + 1.5) if title else 0
-    head = 0.1 + ENTRY * ceil(len(key) / columns) + above
-    height = sum(HEAD + len(rows) * row + 0.3 for rows in blocks) + head
+    below, high = 0.3, len(rows) * row
+    height = below + high + HEAD + 0.1 + ENTRY * ceil(len(key) / columns) + above
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(width, height))
-        top = height - head
-        for rows, of_it in zip(blocks, of_block, strict=True):
-            top -= HEAD + len(rows) * row
-            for column, panel in enumerate(of_it):
-                left = labels + column * (panel_width + GAP)
-                place = (left / width, top / height, panel_width / width, len(rows) * row / height)
-                axes = figure.add_axes(place)
-                of_panel = [mark for mark in marks if mark.panel == panel]
-                _draw_panel(axes, panel, rows, of_panel, kinds, has_names=column == 0)
-            top -= 0.3
+        for column, panel in enumerate(panels):
+            left = labels + column * (panel_width + GAP)
+            axes = figure.add_axes((left / width, below / height, panel_width / width, high / height))
+            of_panel = [mark for mark in marks if mark.panel == panel]
+            _draw_panel(axes, panel, rows, of_panel, kinds, has_names=column == 0)
         if title:
             figure.suptitle(title, x=0.1 / width, y=1 - 0.06 / height, ha="left", va="top", fontsize=11)
-        below = (0, 0, 1, 1 - above / height)
-        how: Any = {"ncols": columns, "frameon": False, "fontsize": 9, "labelcolor": TEXT, "bbox_to_anchor": below}
-        figure.legend(handles=key, loc="upper left", **how)
+        under_title = (0, 0, 1, 1 - above / height)
+        how: Any = {"ncols": columns, "frameon": False, "fontsize": 9, "labelcolor": TEXT}
+        figure.legend(handles=key, loc="upper left", bbox_to_anchor=under_title, **how)
     return figure
 
 
@@ -403,26 +370,41 @@ def _span(sizes: Sequence[int]) -> str:
     return " to ".join(f"{size:,}" for size in sorted({min(sizes), max(sizes)}))
 
 
-def _look(mark: Mark, kinds: Sequence[str] = ()) -> dict[str, Any]:
-    if mark.kind:
-        number = kinds.index(mark.kind)
-        return {"color": OKABE_ITO[number % len(OKABE_ITO)], "marker": MARKERS[number % len(MARKERS)], "markersize": 5}
-    colour, shape, is_filled, _ = _MARKS[mark.style] if mark.style else _WITHOUT_VERDICT
+def _look_of(style: Style) -> dict[str, Any]:
+    colour, shape, is_filled, _ = _MARKS[style]
     # A sign in a circle is small, and an edge around its strokes would fill it.
-    size, edge = (6.5, 0.0) if mark.style == "undecided" else (8.5, 1.0)
+    size, edge = (6.5, 0.0) if style == "undecided" else (8.5, 1.0)
     face = colour if is_filled else "white"
     return {"color": colour, "marker": shape, "markerfacecolor": face, "markersize": size, "markeredgewidth": edge}
+
+
+def _look(mark: Mark, kinds: Sequence[str]) -> dict[str, Any]:
+    if mark.style:
+        return _look_of(mark.style)
+    if not mark.kind:
+        return {"color": TEXT, "marker": ".", "markersize": 8.5}
+    number = kinds.index(mark.kind)
+    return {"color": OKABE_ITO[number % len(OKABE_ITO)], "marker": MARKERS[number % len(MARKERS)], "markersize": 5}
+
+
+def _key_of_verdicts(styles: Collection[Style | None]) -> list[Artist]:
+    """Return the entries of the legend for verdicts."""
+    return [Line2D([], [], linestyle="", label=_MARKS[one][-1], **_look_of(one)) for one in _MARKS if one in styles]
+
+
+def _entry_width(key: Sequence[Artist]) -> float:
+    """Return the width of the longest entry of a legend in inches."""
+    return 0.6 + SMALL_LETTER * max(len(str(one.get_label())) for one in key)
 
 
 def _key_of(marks: Sequence[Mark], kinds: Sequence[str]) -> list[Artist]:
     """Return the entries of the legend for what the marks have."""
     looks = {mark.kind: _look(mark, kinds) for mark in marks if mark.kind}
-    looks |= {_MARKS[mark.style][-1]: _look(mark) for mark in marks if mark.style}
-    ranked = [*kinds, *(words for *_, words in _MARKS.values())]
-    key: list[Artist] = [Line2D([], [], linestyle="", label=one, **looks[one]) for one in ranked if one in looks]
+    key: list[Artist] = [Line2D([], [], linestyle="", label=kind, **look) for kind, look in looks.items()]
+    key += _key_of_verdicts({mark.style for mark in marks})
     key.append(Line2D([], [], color=TEXT, linewidth=2, label="95 % interval of the rate"))
     if any(mark.others for mark in marks):
-        key[-1].set_label("95 % interval; of meaning: of what is added to the nearest rival")
+        key[-1].set_label("95 % interval of the rate; meaning: of what is added to the nearest rival")
         said = "the neutral sentence and rivals, in percent of the control"
         key.append(Line2D([], [], color=TEXT, marker="|", markersize=7, linestyle="", label=said))
     if any(mark.control for mark in marks):
@@ -551,6 +533,6 @@ def as_svg(figure: Figure, *, of_page: bool = False) -> str:
         return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
     for name in ("width", "height"):
         del root.attrib[name]
-    root.set("style", f"max-width: {_PIXELS * figure.get_figwidth():.0f}px")
+    root.set("style", f"width: {_PIXELS * figure.get_figwidth():.0f}px")
     text = ElementTree.tostring(root, encoding="unicode")
     return re.sub("|".join(_OF_PAGE), lambda found: f"var(--{_OF_PAGE[found[0]]})", text)

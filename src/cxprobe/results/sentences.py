@@ -126,7 +126,10 @@ def headline(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
         if not of_it:
             continue
         asked = max(map(len, of_it.values()))
-        found = {slug: sum(map(_is_found, listed)) for slug, listed in of_it.items()}
+        found = {
+            slug: sum(one.verdict.style == "found" or one.row["verdict"] == "adds_part" for one in listed)
+            for slug, listed in of_it.items()
+        }
         most = max(found.values())
         best = [slug for slug, number in found.items() if number == most]
         names, verb = " and ".join(map(label, best)), verb + "s" * (len(best) == 1)
@@ -137,7 +140,3 @@ def headline(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
         said.append(f"{verb} {what}" if names == before else f"{names} {verb} {what}")
         before = names
     return f"{'' if len(models) == 1 else f'Of {len(models)} models, '}{', and '.join(said)}." if said else ""
-
-
-def _is_found(finding: Finding) -> bool:
-    return finding.verdict.style == "found" or finding.row["verdict"] == "adds_part"

@@ -65,13 +65,10 @@ class ExportedItems(NamedTuple):
     Attributes:
         tables: Configuration in the task's dataset.yaml -> its table of the exported data set.
         left_out: A sentence about each thing that the data set leaves out.
-        pairs: Minimal pairs for tools that compare two texts, one row a pair: the columns of ``data/make_pairs``, and
-            one_answer: why a fixed preference for one answer is enough to be right in the pair's variant, or "".
     """
 
     tables: Mapping[str, pd.DataFrame]
     left_out: Sequence[str] = ()
-    pairs: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)

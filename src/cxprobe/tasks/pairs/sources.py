@@ -22,8 +22,7 @@ from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
 OWN_PAIRS = "own"
 """The source of this project's pairs; others are called by their benchmark."""
 MADE = DATA / "make_pairs"
-CELL = ("construction", "words", "variant")
-_KEYS = (*CELL, "group")  # the last is of benchmarks
+_KEYS = ("construction", "words", "variant", "group")  # the last is of benchmarks
 _EDGES = re.compile(r"^\W+|\W+$")
 
 
@@ -120,9 +119,3 @@ def unbalanced_cells(pairs: pd.DataFrame) -> pd.DataFrame:
     n = table["n"].astype(str)
     reasons = "'" + table["right"] + "' is right and '" + table["wrong"] + "' is wrong in all " + n + " pairs"
     return table.assign(reason=reasons)
-
-
-def with_one_answer(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return pairs with the column one_answer: why a preference for an answer is enough in their cell, or ""."""
-    cells = unbalanced_cells(pairs)[[*CELL, "reason"]].rename(columns={"reason": "one_answer"})
-    return pairs.merge(cells, on=list(CELL), how="left").fillna({"one_answer": ""})

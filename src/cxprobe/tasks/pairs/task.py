@@ -40,7 +40,7 @@ from cxprobe.results.words import in_full
 from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, lint_pairs, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import render_pairs
 from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs
-from cxprobe.tasks.pairs.sources import first_items, made_file, read_sources, unbalanced_cells, with_one_answer
+from cxprobe.tasks.pairs.sources import first_items, made_file, read_sources, unbalanced_cells
 from cxprobe.text import fill, slots_of
 
 if TYPE_CHECKING:
@@ -223,8 +223,7 @@ class PairsTask(Task):
         """Return this project's pairs."""
         made = [read_made_table(made_file(name)) for name in params.section(PairsParams).constructions]
         pairs = pd.concat(made, ignore_index=True)
-        tables = {"pairs": pairs.assign(clusters=cluster_lists(pairs)).fillna("")}
-        return ExportedItems(tables, pairs=with_one_answer(pairs))
+        return ExportedItems({"pairs": pairs.assign(clusters=cluster_lists(pairs)).fillna("")})
 
 
 def _labelled(rates: pd.DataFrame, contents: Mapping[str, PairsFile]) -> pd.DataFrame:
