@@ -19,6 +19,7 @@ from cxprobe.models.params import Llm, Member, Series, series_of
 from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.findings import QUESTIONS, estimate_of, findings_in, lead_findings
 from cxprobe.results.params import TaskParams, task_members
+from cxprobe.results.published import BESIDE, PUBLISHED, beside_published, read_published
 from cxprobe.results.rates import ALL, Facet, columns_of, rates_of, with_all
 from cxprobe.results.schema import MEASURES, facet_columns, write_rates, write_responses
 from cxprobe.results.sentences import in_sum
@@ -133,7 +134,7 @@ class Evaluation(Generic[P]):
         return rates
 
     def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
-        """Return further tables, such as rates beside published values."""
+        """Return further tables."""
         return {}
 
     def summed_up(self, rates: pd.DataFrame) -> pd.DataFrame:
@@ -176,14 +177,14 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
     for facet in task.facets:
         if not facet.in_git:
             in_git = in_git[~facet.among(in_git)]
+    tables = {"rates": with_blanks(in_git), "comparisons": with_blanks(comparisons), **task.tables(rates)}
+    published = PUBLISHED / f"{stage.task}.tsv"
+    if stage.params.of_task.constructions and published.is_file():
+        tables[BESIDE] = beside_published(rates, read_published(stage.use(published)))
     return Outcome(
         headline=headline_of(rates),
         runs=[*runs_of(rates, task, evaluated), *series_runs(rates, task, series)],
-        tables={
-            "rates": with_blanks(in_git),
-            "comparisons": with_blanks(comparisons),
-            **task.tables(rates),
-        },
+        tables=tables,
         faults=evaluated.faults,
     )
 

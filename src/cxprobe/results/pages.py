@@ -19,10 +19,12 @@ from cxprobe.results.comparisons import COMPARISON, MODELS
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, estimate_of, lead_findings
 from cxprobe.results.params import Report
 from cxprobe.results.plots import PANELS, as_svg, dots, mark_of, overview, row_names
+from cxprobe.results.published import BESIDE
+from cxprobe.results.rates import ALL
 from cxprobe.results.sentences import by_model, headline, in_sum, sentence
 from cxprobe.results.task import PageTable, ReportInputs
 from cxprobe.results.verdict import BESIDE_CONTROL, CONDITION, VERDICTS
-from cxprobe.results.words import in_full, percent, with_interval
+from cxprobe.results.words import in_full, percent, with_blanks, with_interval
 from cxprobe.run.record import STAGE_TAG
 from cxprobe.stats import LEVEL
 
@@ -96,7 +98,7 @@ def render_pages(
             facts=known,
         ),
         "figures.html": page(
-            "figures.html", "", pictures=pictures.get("", []), tables=_published(None, inputs, models)
+            "figures.html", "", pictures=pictures.get("", []), tables=[*_published(ALL, inputs, models)]
         ),
     }
     for slug in inputs.constructions:
@@ -214,7 +216,7 @@ def _construction(
         "weakest": rated[_FRAMES:][-_FRAMES:],
         "rated_by": contrasts[0].model if contrasts else "",
         "tables": _tables_of("construction", slug, inputs, models),
-        "published": _published(slug, inputs, models),
+        "published": [*_published(slug, inputs, models)],
     }
 
 
@@ -250,10 +252,21 @@ def _tables_of(column: str, value: str, inputs: ReportInputs, models: ReportMode
     return [table for table in [*tables, *_compared(column, value, inputs, models)] if table.rows]
 
 
-def _published(construction: str | None, inputs: ReportInputs, models: ReportModels) -> list[PageTable]:
-    """Return the published values about a construction, or about all, beside those of the inputs."""
-    tables = (table for task in inputs.tasks.values() for table in task.published(construction, inputs, models))
-    return [table for table in tables if table.rows]
+def _published(construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+    """Yield the published values about a construction, or about all together, beside those of the run.
+
+    Mock models and earlier checkpoints are left out.
+    """
+    for name, task in inputs.tasks.items():
+        path = f"evaluate_{name}/{BESIDE}"
+        table = inputs.table(path)
+        if table.empty:
+            continue
+        shown = task.beside.rows_about(construction, table[~table["model"].isin([*models.mocks, *models.earlier])])
+        # A number of items is whole, also in a column with gaps.
+        rows = with_blanks(shown.convert_dtypes()).astype(str).to_numpy().tolist()
+        if rows:
+            yield PageTable(task.beside.title, path, [column.replace("_", " ") for column in shown], rows)
 
 
 def _model(slug: str, findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels) -> dict[str, object]:

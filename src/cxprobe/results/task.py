@@ -20,8 +20,8 @@ from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.models.params import Llm, Model, checkpoints_of, members_of
 from cxprobe.results.findings import Baseline, Finding, ReportModels, estimate_of, findings_in
 from cxprobe.results.params import ReportParams, TaskParams
+from cxprobe.results.published import Beside
 from cxprobe.results.schema import evaluated
-from cxprobe.results.words import with_blanks
 from cxprobe.run.record import Experiments, load_experiments
 from cxprobe.run.stage import Stage
 
@@ -189,6 +189,7 @@ class Task:
         asks: The kinds of checkpoints that it can ask: "encoder", "masked", "causal".
         items_file: The file of a construction's folder that has its items; "" for a task that has none, or several.
         caveat: What to keep in mind about its rates, for the pages of constructions.
+        beside: How pages show its values beside published ones.
     """
 
     params: ClassVar[type[TaskParams]]
@@ -197,6 +198,7 @@ class Task:
     asks: ClassVar[Collection[str]] = ("masked", "causal")
     items_file: ClassVar[str] = ""
     caveat: ClassVar[str] = ""
+    beside: ClassVar[Beside] = Beside()
 
     @property
     def name(self) -> str:
@@ -287,10 +289,6 @@ class Task:
         """
         yield from ()
 
-    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield published values beside those of the run: about a construction, or about no single one (None)."""
-        yield from ()
-
     # ---- exports
 
     def export(self, params: ReportParams) -> ExportedItems:
@@ -325,23 +323,6 @@ def replied_demand(
     for entry in entries:
         replied = len(questions) * llms[entry].max_tokens
         yield Demand(stage, entry, len(questions), characters // CHARACTERS_PER_TOKEN, replied)
-
-
-def published_table(table: pd.DataFrame, title: str, path: str, models: ReportModels) -> PageTable:
-    """Return a table for a page, without mock models and earlier checkpoints; without rows if nothing was published.
-
-    Args:
-        table: The table, with the columns model and source; it may be empty.
-        title: What it shows.
-        path: Its file, relative to results/, without suffix.
-        models: The models of the report.
-    """
-    kept = table if table.empty else table[~table["model"].isin([*models.mocks, *models.earlier])]
-    if len(kept) and (kept["source"] == "this run").all():
-        kept = kept.head(0)
-    # A number of items is whole, also in a column with gaps.
-    rows = with_blanks(kept.convert_dtypes()).astype(str).to_numpy().tolist()
-    return PageTable(title, path, [str(name).replace("_", " ") for name in kept.columns], rows)
 
 
 def findings_of(

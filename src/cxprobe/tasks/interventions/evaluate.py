@@ -11,7 +11,6 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.evaluate import PICTURE, Evaluation, RunExtras
-from cxprobe.results.published import beside_published, read_published
 from cxprobe.results.rates import Facet
 from cxprobe.results.schema import HALF
 from cxprobe.run.stage import Stage
@@ -224,9 +223,6 @@ def figures_by_layer(rates: pd.DataFrame, labels: Mapping[str, str]) -> "dict[st
     }
 
 
-PUBLISHED = Path("published/interventions.tsv")
-
-
 class InterventionsEvaluation(Evaluation[InterventionsStage]):
     """What models answer after exchanges."""
 
@@ -240,13 +236,12 @@ class InterventionsEvaluation(Evaluation[InterventionsStage]):
     parts = ("construction",)
 
     def __init__(self, stage: Stage[InterventionsStage]) -> None:
-        """Read the items and the published effects."""
+        """Read the items."""
         super().__init__(stage)
         self.items = stage.use(DATA / "make_interventions" / "items.parquet")
         made = read_table(self.items)
         expected = made[made["tests"] != "control"]
         self.controls = dict(zip(expected["construction"], expected["control"], strict=True))
-        self.published = read_published(stage.use(PUBLISHED))
 
     def responses(self, member: Member, folder: Path) -> pd.DataFrame:
         """Return the responses to what was learnt on the construction itself, and to all else."""
@@ -265,7 +260,3 @@ class InterventionsEvaluation(Evaluation[InterventionsStage]):
         """Return the effects by layer as a picture."""
         model = str(rates["model"].iloc[0])
         return RunExtras(figures=dict(zip([PICTURE], figures_by_layer(rates, {model: model}).values(), strict=False)))
-
-    def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
-        """Return the effects beside published ones."""
-        return {"tables/beside_published": beside_published(rates, self.published)}

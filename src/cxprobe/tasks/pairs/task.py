@@ -21,6 +21,7 @@ from cxprobe.models.texts import pair_table
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.findings import ReportModels, estimate_of
 from cxprobe.results.params import ReportParams, task_members
+from cxprobe.results.published import Beside
 from cxprobe.results.rates import ALL, divided_by
 from cxprobe.results.schema import cluster_lists
 from cxprobe.results.task import (
@@ -31,7 +32,6 @@ from cxprobe.results.task import (
     ReportInputs,
     Shown,
     Task,
-    published_table,
     read_demand,
     replied_demand,
 )
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 _QUESTION_WIDTH = 60  # in characters, of what a variant asks
 _BIASES = {"order": "bias (i)", "variant": "bias (ii)"}  # the two ways of asking that are compared -> the bias
-_BESIDE = "evaluate_pairs/tables/beside_published"
-_BESIDE_TITLE = "Minimal pairs: percent beside published values, which are about other items"
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,7 @@ class PairsTask(Task):
         "In single pairs, a preference for one name or answer weighs more than the meaning; contrasts cancel it. "
         "Variants in which one answer is always right are left out of the rate (results/make_pairs/unbalanced.csv)."
     )
+    beside = Beside("Minimal pairs: percent beside published values, which are about other items", left_out="origin")
 
     # ---- constructions
 
@@ -210,13 +209,6 @@ class PairsTask(Task):
                 [row["construction"], f"leaves out {row['n']:,}: {row['reason']}"] for row in cells.to_dict("records")
             ]
             yield PageTable(f"Benchmark {name}", self.accuracy, ["group", "rate [95 % interval], n"], rows)
-
-    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield the accuracies on pairs of meaning beside published ones."""
-        table = inputs.table(_BESIDE)
-        rows = table[table["construction"] == (construction or ALL)] if len(table) else table
-        if len(rows) and rows["published"].notna().any():
-            yield published_table(rows.drop(columns=["construction", "origin"]), _BESIDE_TITLE, _BESIDE, models)
 
     # ---- exports
 

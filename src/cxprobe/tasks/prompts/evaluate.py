@@ -1,6 +1,5 @@
 """Answers to questions: which are right, and the rates that no mean of answers is."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from cxprobe.files.tables import read_table
 from cxprobe.models.params import AnswersFile, Member
 from cxprobe.models.replies import read_answer
 from cxprobe.results.evaluate import Evaluation
-from cxprobe.results.published import beside_published, read_published
 from cxprobe.results.rates import ALL, Facet, divided_by, rates_of
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, rate_by
@@ -209,7 +207,6 @@ def beside_controls(rates: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([beside, rates[~is_setting].assign(passes_control=None)]).sort_index()
 
 
-PUBLISHED = Path("published/prompts.tsv")
 REASONING = "reasoning"  # the set of the project's own multiple-choice items
 
 
@@ -269,7 +266,3 @@ class PromptsEvaluation(Evaluation[PromptsStage]):
     def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
         """Return rates beside those of the controls."""
         return beside_controls(rates)
-
-    def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
-        """Return rates beside published ones."""
-        return {"tables/beside_published": beside_published(rates, read_published(self.stage.use(PUBLISHED)))}

@@ -13,18 +13,16 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.models.params import Member
 from cxprobe.models.replies import PROMPTS_FOLDER, read_prompt_file
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.findings import ReportModels
 from cxprobe.results.params import ReportParams, task_members
+from cxprobe.results.published import Beside
 from cxprobe.results.rates import ALL
 from cxprobe.results.task import (
     Demand,
     Example,
     ExportedItems,
-    PageTable,
     ReportInputs,
     Shown,
     Task,
-    published_table,
     replied_demand,
 )
 from cxprobe.stats import CLUSTER
@@ -60,7 +58,6 @@ MOST_NAMED_FIRST = 0.6
 """The share of frames whose facts may name the same referent first: the right one, or the wrong one."""
 _REFERENT = re.compile(r"\{(R[1-4])(?::[A-Za-z]+)?\}")
 _FACTS = ("facts", "other_facts", "nonce_facts")
-_BESIDE = "evaluate_prompts/tables/beside_published"
 
 
 class PromptsTask(Task):
@@ -72,6 +69,7 @@ class PromptsTask(Task):
     asks = ()
     caveat = "A reply without an answer counts as wrong, and chance is what the best constant answer gets."
     items_file = "items.yaml"
+    beside = Beside("Prompts: percent beside published values (*: differs from the published rate)", of_both=True)
 
     # ---- constructions
 
@@ -137,14 +135,6 @@ class PromptsTask(Task):
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates by construction, and by test and prompt."""
         return prompt_figures(inputs.rates(self.name), task_members(inputs.sections[self.name]))
-
-    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield published accuracies of a construction, or of all together, beside those of the same models here."""
-        table = inputs.table(_BESIDE)
-        if len(table):
-            rows = table[(table["construction"] == (construction or ALL)) & table["published"].notna()]
-            title = "Prompts: percent beside published values (*: differs from the published rate)"
-            yield published_table(rows[rows["this_run"].notna()].drop(columns="construction"), title, _BESIDE, models)
 
     # ---- exports
 
