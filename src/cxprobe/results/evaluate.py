@@ -34,7 +34,6 @@ MOST_CURVES = 20  # of a child run
 MOST_METRICS = 40  # of a run; MLflow's UI draws about 100 charts and drops the others without a word
 _REFUSED = re.compile(r"[^\w.\- :/]")  # characters that MLflow refuses in the name of a metric
 PICTURE = "1_overview"  # so that it stands first among the artifacts
-_MEAN = "mean"  # in the place of a construction
 _ABOUT: Mapping[str, str] = {
     "baseline": "A baseline: it cannot know a construction, so what it reaches the items give away.",
     "random weights": "A random-weights control: its weights know nothing.",
@@ -84,7 +83,6 @@ class Evaluation(Generic[P]):
         kept: Columns of the responses that are written beside those of facets.
         sections: Question -> the section of MLflow's charts that has its rates, where this is not the task's name.
         says: What the numbers of the sections are, as a sentence of Markdown.
-        settings: The parts of params.yaml that decide on the numbers.
         parts: Columns of the rates; their values are what has child runs.
         stage: The stage evaluate_<task>; its params have report.limit, report.tested and the section of the task.
     """
@@ -93,7 +91,6 @@ class Evaluation(Generic[P]):
     kept: ClassVar[Sequence[str]] = ()
     sections: ClassVar[Mapping[str, str]] = {}
     says: ClassVar[str] = ""
-    settings: ClassVar[Sequence[str]] = ()
     parts: ClassVar[Sequence[str]] = ()
 
     def __init__(self, stage: Stage[P]) -> None:
@@ -263,7 +260,7 @@ def metrics_of(answers: pd.DataFrame) -> dict[str, float]:
     """
     means = answers.groupby("section", sort=False)["number"].mean()
     each = zip(answers["name"], answers["number"], strict=True)
-    return {f"{section}/{_MEAN}": float(mean) for section, mean in means.items()} | dict(each)
+    return {f"{section}/mean": float(mean) for section, mean in means.items()} | dict(each)
 
 
 def metrics_of_part(rates: pd.DataFrame, named: Sequence[str] = ()) -> dict[str, float]:
@@ -415,7 +412,8 @@ def _run(task: Evaluation[Any], model: str, facts: ModelFacts, items: int, **mor
     """Return a run of a stage under its settings; one without a number of items is a part of another."""
     stage, path = task.stage, DATA / f"make_{task.stage.task}"
     data = Dataset(path.as_posix(), stage.inputs[str(stage.use(path))], items) if items else None
-    settings = stage.settings(*task.settings)
+    benchmarks = [f"{stage.task}.benchmarks"] if stage.params.benchmarks else []
+    settings = stage.settings(*stage.params.settings, *benchmarks)
     return Run(stage=stage.name, model=model, facts=facts, dataset=data, settings=settings, **more)
 
 

@@ -12,7 +12,7 @@ from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.evaluate import PICTURE, Evaluation, RunExtras
 from cxprobe.results.rates import Facet
-from cxprobe.results.schema import HALF
+from cxprobe.results.schema import HALF, OF_CONTROL
 from cxprobe.run.stage import Stage
 from cxprobe.stats import UNIT, credits_of_margins
 from cxprobe.tasks.interventions import params as names
@@ -39,7 +39,6 @@ FACETS = (
     Facet(["intervention", "layer"], ("effect",), "layer != '' and region == ''", steps=True),
     BY_PLACE,
 )
-_OF_CONTROL = {"control": "value", "control_low": "low", "control_high": "high", "control_n": "n"}
 _ITEM = ("construction", "id")
 _DIVIDED = ("learnt", "intervention", "labels")
 
@@ -198,7 +197,7 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
             verdict = "does_not" if control and there else "no_difference"
         chance = used[model, construction, "changed", names.RANDOM]["value"]
         known = {"chance": chance, "baseline": "random directions", "verdict": verdict}
-        known |= {name: control[column] for name, column in _OF_CONTROL.items()} if control else {}
+        known |= {name: control[column] for name, column in OF_CONTROL.items()} if control else {}
         for name, value in known.items():
             result.loc[number, name] = value
     return result
@@ -232,7 +231,6 @@ class InterventionsEvaluation(Evaluation[InterventionsStage]):
         "`use/<construction>`: items whose answer an exchange of vectors changes, along the best direction. Each "
         "construction is a child run, with the effects by layer."
     )
-    settings = ("interventions.make", "interventions.measure")
     parts = ("construction",)
 
     def __init__(self, stage: Stage[InterventionsStage]) -> None:

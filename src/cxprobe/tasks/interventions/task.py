@@ -15,7 +15,7 @@ from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.published import Beside
 from cxprobe.results.task import Demand, Example, ReportInputs, Shown, Task, read_demand
 from cxprobe.tasks.interventions import params as names
-from cxprobe.tasks.interventions.evaluate import USED
+from cxprobe.tasks.interventions.evaluate import USED, figures_by_layer
 from cxprobe.tasks.interventions.make import (
     LabelledSentences,
     fill_labelled,
@@ -39,7 +39,6 @@ class InterventionsTask(Task):
 
     params = InterventionsStage
     title = "Interventions"
-    steps = ("make", "measure")
     caveat = (
         "A direction that changes answers is used by the model, which does not show that it stands for the meaning."
     )
@@ -98,12 +97,10 @@ class InterventionsTask(Task):
         place = [row["model"], row["construction"], row["measure"], names.RANDOM]
         same = used[(used[["model", "construction", "measure", "intervention"]] == place).all(axis=1)]
         way = "answers that an exchange along one direction changes"
-        return Shown(way, in_overview=row["decides"], baseline=same.to_dict("records")[0])
+        return Shown(way, baseline=same.to_dict("records")[0])
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the effects by layer, of each model and construction."""
-        from cxprobe.tasks.interventions.evaluate import figures_by_layer
-
         labels = {member.slug: member.label for member in task_members(inputs.sections[self.name])}
         return figures_by_layer(inputs.rates(self.name), labels)
 

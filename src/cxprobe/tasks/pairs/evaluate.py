@@ -432,7 +432,6 @@ class PairsEvaluation(Evaluation[PairsStage]):
         "`form/<construction>`: pairs of which the well-formed text is the more probable one; chance is 50. "
         "`replies/...`: the one that the model calls so. `pairs/...`: single pairs of meaning, which decide nothing."
     )
-    settings = ("pairs.score", "pairs.evaluate", "pairs.ask", "pairs.make", "pairs.benchmarks")
 
     def __init__(self, stage: Stage[PairsStage]) -> None:
         """Read the pairs of all sources."""

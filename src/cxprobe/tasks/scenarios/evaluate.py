@@ -194,7 +194,6 @@ class ScenariosEvaluation(Evaluation[ScenariosStage]):
         "`scenarios/<construction>`: items of which the right candidate is the more probable one in the base test; "
         "chance is 50. Each calibration is a child run."
     )
-    settings = ("scenarios.make", "scenarios.score")
     parts = ("calibration",)
 
     def __init__(self, stage: Stage[ScenariosStage]) -> None:

@@ -38,7 +38,6 @@ class ScenariosTask(Task):
 
     params = ScenariosStage
     title = "Scenarios"
-    steps = ("make", "score")
     asks = ("masked",)
     caveat = "A scenario offers two words, and a model that always prefers one of them is right in half of the texts."
     items_file = "scenarios.yaml"
@@ -79,7 +78,7 @@ class ScenariosTask(Task):
         """Return the test of a row without calibration."""
         if row["calibration"] != UNCALIBRATED:
             return None
-        return Shown(f"scenario {name_of_scenario(row['scenario'], items)}", in_overview=row["decides"])
+        return Shown(f"scenario {name_of_scenario(row['scenario'], items)}")
 
     def export(self, params: ReportParams) -> ExportedItems:
         """Return the texts with their candidates."""
