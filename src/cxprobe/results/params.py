@@ -1,6 +1,6 @@
 """The sections of params.yaml that every task reads beside its own: the models, and ``report``."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, StringConstraints
@@ -116,7 +116,11 @@ class TaskParams(ReportParams):
         yield from self._unfit_models()
 
     def _unknown_names(self, constructions: Collection[str]) -> Iterator[str]:
-        allowed = {"models": self.models, "llms": self.llms, "constructions": constructions}
+        allowed: Mapping[str, Collection[str]] = {
+            "models": self.models,
+            "llms": self.llms,
+            "constructions": constructions,
+        }
         for key, known in allowed.items():
             where = "constructions/" if key == "constructions" else key
             entries = getattr(self.of_task, key, ())
