@@ -6,7 +6,7 @@ from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import digest, write_bytes
 from cxprobe.run.params import PARAMS_FILE, StageParams
 from cxprobe.run.running import Outcome, Stage, run_stage
-from cxprobe.tasks.pairs.params import construction_of_pairs
+from cxprobe.tasks.pairs.params import PairsStage
 
 # What reads -> the files by which it knows its constructions, and what else it reads in the folders that have them.
 READ = {
@@ -25,7 +25,7 @@ def list_files(stage: Stage[StageParams]) -> Outcome:
     # The file itself: with the classes of all tasks, each edit of a task would run this stage.
     params = read_yaml(PARAMS_FILE, ParamsError)
     named = {
-        "corpora" if section == "mining" else section: set(map(construction_of_pairs, content["constructions"]))
+        "corpora" if section == "mining" else section: set(map(PairsStage.construction_of, content["constructions"]))
         for section, content in params.items()
         if isinstance(content, dict) and "constructions" in content
     }

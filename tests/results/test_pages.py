@@ -223,11 +223,10 @@ def test_the_first_page_says_which_model_is_better_at_what_by_the_corrected_diff
     first = [Finding(row | {"model": model}, "toy", "minimal pairs", None) for model in ("m", "n")]
     compared = {"construction": "toy-form", "source": "real", "compares": "models", "first": "m", "second": "n"}
     named = SimpleNamespace(construction=SimpleNamespace(name="Toy"))
-    tasks = {"pairs": SimpleNamespace(comparisons="evaluate_pairs/comparisons")}
     for difference, p, said in (
         (-0.2, 0.01, ["m is not shown to be better than n.", "n is better than m at the form of Toy."]),
         (-0.2, 0.2, ["m is not shown to be better than n.", "n is not shown to be better than m."]),
     ):
         table = pd.DataFrame([compared | {"difference": difference, "p_holm": p}])
-        inputs = SimpleNamespace(tasks=tasks, constructions={"toy": named}, table=lambda _, table=table: table)
+        inputs = SimpleNamespace(tasks=["pairs"], constructions={"toy": named}, table=lambda _, table=table: table)
         assert _better(first, inputs, ReportModels({})) == said

@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from conftest import ROOT
-from cxprobe.results.published import NUMBER, beside_published, read_published
+from cxprobe.results.published import NUMBER, Beside, beside_published, read_published
+from cxprobe.results.rates import ALL
 from cxprobe.results.schema import KEYS, MEASURES
 
 KEY = {"task": "toy", "construction": "c", "source": "own", "measure": "accuracy"}
@@ -54,3 +55,32 @@ def test_every_published_rate_of_scenarios_is_a_whole_number_out_of_3620():
     assert len(table) == 168
     value = table["value"].astype(float)
     pd.testing.assert_series_equal(((value * 3620).round() / 3620).round(4), value)
+
+
+BESIDE = pd.DataFrame(
+    [
+        ("x", "own", "a", "50.0", None),
+        ("x", "own", "b", None, "40.0"),
+        ("y", "own", "a", "60.0", None),
+        ("z", "own", "a", "70.0", "80.0"),
+        (ALL, "own", "b", None, "30.0"),
+    ],
+    columns=["construction", "origin", "model", "this_run", "published"],
+)
+
+
+@pytest.mark.parametrize(
+    ("how", "shown"),
+    [
+        (Beside(), {"x": [0, 1], "y": [], "z": [3], ALL: [4]}),
+        (Beside(of_both=True), {"x": [], "y": [], "z": [3], ALL: []}),
+        (Beside(is_whole=True), {"x": [0, 1], "y": [], "z": [3], ALL: [0, 1, 2, 3, 4]}),
+    ],
+)
+def test_a_page_has_all_rows_about_what_has_a_published_number_or_those_that_a_task_says(how, shown):
+    assert {name: how.rows_about(name, BESIDE).index.tolist() for name in shown} == shown
+
+
+def test_a_page_does_not_repeat_its_construction_but_where_it_has_several():
+    assert [*Beside(left_out="origin").rows_about("x", BESIDE)] == ["model", "this_run", "published"]
+    assert [*Beside(is_whole=True).rows_about(ALL, BESIDE)] == [*BESIDE]

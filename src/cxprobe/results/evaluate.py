@@ -19,6 +19,7 @@ from cxprobe.models.params import Llm, Member, Series, series_of
 from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.findings import QUESTIONS, estimate_of, findings_in, lead_findings
 from cxprobe.results.params import TaskParams, task_members
+from cxprobe.results.published import BESIDE, PUBLISHED, beside_published, read_published
 from cxprobe.results.rates import ALL, Facet, columns_of, rates_of, with_all
 from cxprobe.results.schema import MEASURES, facet_columns, write_rates, write_responses
 from cxprobe.results.sentences import in_sum
@@ -81,7 +82,6 @@ class Evaluation(Generic[P]):
         kept: Columns of the responses that are written beside those of facets.
         sections: Question -> the section of MLflow's charts that has its rates, where this is not the task's name.
         says: What the numbers of the sections are, as a sentence of Markdown.
-        settings: The parts of params.yaml that decide on the numbers.
         parts: Columns of the rates; their values are what has child runs.
         stage: The stage evaluate_<task>; its params have report.limit, report.tested and the section of the task.
     """
@@ -90,7 +90,6 @@ class Evaluation(Generic[P]):
     kept: ClassVar[Sequence[str]] = ()
     sections: ClassVar[Mapping[str, str]] = {}
     says: ClassVar[str] = ""
-    settings: ClassVar[Sequence[str]] = ()
     parts: ClassVar[Sequence[str]] = ()
 
     def __init__(self, stage: Stage[P]) -> None:
@@ -131,7 +130,7 @@ class Evaluation(Generic[P]):
         return rates
 
     def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
-        """Return further tables, such as rates beside published values."""
+        """Return further tables."""
         return {}
 
     def summed_up(self, rates: pd.DataFrame) -> pd.DataFrame:
@@ -174,14 +173,14 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
     for facet in task.facets:
         if not facet.in_git:
             in_git = in_git[~facet.among(in_git)]
+    tables = {"rates": with_blanks(in_git), "comparisons": with_blanks(comparisons), **task.tables(rates)}
+    published = PUBLISHED / f"{stage.task}.tsv"
+    if stage.params.of_task.constructions and published.is_file():
+        tables[BESIDE] = beside_published(rates, read_published(stage.use(published)))
     return Outcome(
         headline=headline_of(rates),
         runs=[*runs_of(rates, task, evaluated), *series_runs(rates, task, series)],
-        tables={
-            "rates": with_blanks(in_git),
-            "comparisons": with_blanks(comparisons),
-            **task.tables(rates),
-        },
+        tables=tables,
         faults=evaluated.faults,
     )
 
@@ -412,7 +411,8 @@ def _run(task: Evaluation[Any], model: str, facts: ModelFacts, items: int, **mor
     """Return a run of a stage under its settings; one without a number of items is a part of another."""
     stage, path = task.stage, DATA / f"make_{task.stage.task}"
     data = Dataset(path.as_posix(), stage.inputs[str(stage.use(path))], items) if items else None
-    settings = stage.settings(*task.settings)
+    benchmarks = [f"{stage.task}.benchmarks"] if stage.params.benchmarks else []
+    settings = stage.settings(*stage.params.settings, *benchmarks)
     return Run(stage=stage.name, model=model, facts=facts, dataset=data, settings=settings, **more)
 
 

@@ -13,16 +13,20 @@ from urllib.parse import quote
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
 from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import AnswersFile, Llm, Member, ModelSpec, series_of
 from cxprobe.results.comparisons import COMPARISON, MODELS
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, estimate_of, lead_findings
 from cxprobe.results.params import Report
 from cxprobe.results.plots import PANELS, as_svg, dots, mark_of, overview, row_names
+from cxprobe.results.published import BESIDE
+from cxprobe.results.rates import ALL, divided_by
 from cxprobe.results.sentences import by_model, headline, in_sum, sentence
-from cxprobe.results.task import PageTable, ReportInputs
+from cxprobe.results.task import Example, PageTable, ReportInputs
 from cxprobe.results.verdict import BESIDE_CONTROL, CONDITION, VERDICTS
-from cxprobe.results.words import in_full, percent, with_interval
+from cxprobe.results.words import in_full, percent, with_blanks, with_interval
 from cxprobe.run.record import STAGE_TAG
 from cxprobe.stats import LEVEL
 
@@ -95,7 +99,7 @@ def render_pages(
             facts=known,
         ),
         "figures.html": page(
-            "figures.html", "", pictures=pictures.get("", []), tables=_published(None, inputs, models)
+            "figures.html", "", pictures=pictures.get("", []), tables=[*_published(ALL, inputs, models)]
         ),
     }
     for slug in inputs.constructions:
@@ -117,8 +121,8 @@ def _better(first: Sequence[Finding], inputs: ReportInputs, models: ReportModels
     """Return for each two models of the first page a sentence on what one is better at, by Holm's correction."""
     asked = {(one.task, one.row["construction"], one.row["source"]): one for one in first}
     better: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for name, task in inputs.tasks.items():
-        table, of_page = inputs.table(task.comparisons), {one.model for one in first}
+    for name in inputs.tasks:
+        table, of_page = inputs.table(f"evaluate_{name}/comparisons"), {one.model for one in first}
         for row in table[table["compares"] == MODELS].to_dict("records") if len(table) else ():
             about = asked.get((name, row["construction"], row["source"]))
             if about is None or pd.isna(row["p_holm"]) or not {row["first"], row["second"]} <= of_page:
@@ -144,10 +148,29 @@ def _better(first: Sequence[Finding], inputs: ReportInputs, models: ReportModels
 
 def _example(first: Sequence[Finding], inputs: ReportInputs) -> dict[str, object]:
     """Return the most certain finding of the first page that has contrasts, with its strongest frame; else nothing."""
-    for one in sorted(first, key=lambda one: (one.verdict.style != "found", -one.rate.value)):
-        for example, _ in inputs.tasks[one.task].examples_beside(one, inputs):
-            return {"finding": one, "examples": [example]}
-    return {}
+    contrasts = [one for one in first if one.effects]
+    if not contrasts:
+        return {}
+    best = min(contrasts, key=lambda one: (one.verdict.style != "found", -one.rate.value))
+    example, _ = next(_rated_frames(best, inputs))
+    return {"finding": best, "examples": [example]}
+
+
+def _rated_frames(finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
+    """Yield the frames of a contrast, by a context and question of each, with their contrasts in nats.
+
+    The one with the greatest contrast is first.
+    """
+    responses = inputs.responses(finding.task)
+    of_it = responses[(responses["model"] == finding.model) & (responses["construction"] == finding.construction)]
+    of_it = of_it[(of_it["measure"] == "contrast") & (of_it[CONDITION] == "construction")]
+    of_frames = of_it.groupby("item", sort=False)["value"].mean().sort_values(ascending=False)
+    pairs = read_table(inputs.stage.use(DATA / f"make_{finding.task}" / f"{finding.construction}.parquet"))
+    first = pairs[pairs[CONDITION] == "construction"].drop_duplicates("item")
+    texts = {pair["item"]: pair for pair in first.to_dict("records")}
+    for item, value in of_frames.to_dict().items():
+        pair = texts[item]
+        yield Example("contrast", pair["context"], pair["good"].strip(), pair["bad"].strip()), float(value)
 
 
 def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
@@ -199,7 +222,7 @@ def _construction(
     shown = models.shown or models.under_methods
     contrasts = [one for one in lead_findings(findings, shown) if one.effects]
     marks = [mark_of(one, models.label(one.model), "meaning") for one in contrasts]
-    rated = list(tasks[contrasts[0].task].examples_beside(contrasts[0], inputs)) if contrasts else []
+    rated = [*_rated_frames(contrasts[0], inputs)] if contrasts else []
     return {
         "about": files.construction,
         "caveats": [*filter(None, (tasks[name].caveat for name in dict.fromkeys(one.task for one in findings)))],
@@ -210,20 +233,20 @@ def _construction(
         "strongest": rated[:_FRAMES],
         "weakest": rated[_FRAMES:][-_FRAMES:],
         "rated_by": contrasts[0].model if contrasts else "",
-        "tables": _tables_of("construction", slug, inputs, models),
-        "published": _published(slug, inputs, models),
+        "tables": [*_compared("construction", slug, inputs, models)],
+        "published": [*_published(slug, inputs, models)],
     }
 
 
 def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
     """Yield the tested paired differences about a construction or a model, without mock models."""
-    for name, task in inputs.tasks.items():
-        path = task.comparisons
+    for name in inputs.tasks:
+        path = f"evaluate_{name}/comparisons"
         table = inputs.table(path)
         if table.empty:
             continue
         if column == "construction":  # groups of a benchmark may have the name of one
-            table = table[~table["source"].isin([*getattr(inputs.sections[name].of_task, "benchmarks", ())])]
+            table = table[~table["source"].isin([*inputs.sections[name].benchmarks])]
         named = [column] if column == "construction" else ["first", "second"]
         folders = table.assign(construction=table["construction"].map(inputs.sections[name].construction_of))
         is_mock = table[["first", "second"]].isin(models.mocks).any(axis=1)
@@ -238,19 +261,44 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
             number, interval = with_interval(estimate_of(row, "difference"), "{} [{}, {}]", **how).split(" ", 1)
             numbers = [number + " nats" * in_nats, interval, f"{row['n']:,}", f"{row['p_holm']:.3f}"]
             rows.append([about, models.label(row["first"]), models.label(row["second"]), *numbers])
-        yield PageTable(f"Tested paired differences on the same items: {name}", path, _DIFFERENCE, rows)
+        if rows:
+            yield PageTable(f"Tested paired differences on the same items: {name}", path, _DIFFERENCE, rows)
 
 
-def _tables_of(column: str, value: str, inputs: ReportInputs, models: ReportModels) -> list[PageTable]:
-    """Return the tables about a construction or a model that have rows; of the others the pages say nothing."""
-    tables = [table for task in inputs.tasks.values() for table in task.tables(column, value, inputs, models)]
-    return [table for table in [*tables, *_compared(column, value, inputs, models)] if table.rows]
+def _on_benchmarks(model: str, inputs: ReportInputs) -> Iterator[PageTable]:
+    """Yield the rates of a model on each benchmark, and what they leave out."""
+    for task in inputs.tasks:
+        for name in inputs.sections[task].benchmarks:
+            rates = inputs.rates(task)
+            of_it = rates[(rates["source"] == name) & (rates["model"] == model) & (rates["measure"] == "accuracy")]
+            rows = [
+                [", ".join(part for part in (row["construction"], row["group"]) if part), in_full(estimate_of(row))]
+                for row in pd.concat([divided_by(of_it), divided_by(of_it, "group")]).to_dict("records")
+            ]
+            cells = inputs.table(f"evaluate_{task}/tables/left_out").query("source == @name")
+            rows += [
+                [row["construction"], f"leaves out {row['n']:,}: {row['reason']}"] for row in cells.to_dict("records")
+            ]
+            if rows:
+                head = ["group", "rate [95 % interval], n"]
+                yield PageTable(f"Benchmark {name}", f"evaluate_{task}/rates", head, rows)
 
 
-def _published(construction: str | None, inputs: ReportInputs, models: ReportModels) -> list[PageTable]:
-    """Return the published values about a construction, or about all, beside those of the inputs."""
-    tables = (table for task in inputs.tasks.values() for table in task.published(construction, inputs, models))
-    return [table for table in tables if table.rows]
+def _published(construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+    """Yield the published values about a construction, or about all together, beside those of the run.
+
+    Mock models and earlier checkpoints are left out.
+    """
+    for name, task in inputs.tasks.items():
+        path = f"evaluate_{name}/{BESIDE}"
+        table = inputs.table(path)
+        if table.empty:
+            continue
+        shown = task.beside.rows_about(construction, table[~table["model"].isin([*models.mocks, *models.earlier])])
+        # A number of items is whole, also in a column with gaps.
+        rows = with_blanks(shown.convert_dtypes()).astype(str).to_numpy().tolist()
+        if rows:
+            yield PageTable(task.beside.title, path, [str(column).replace("_", " ") for column in shown], rows)
 
 
 def _model(slug: str, findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels) -> dict[str, object]:
@@ -258,7 +306,7 @@ def _model(slug: str, findings: Sequence[Finding], inputs: ReportInputs, models:
     return {
         "facts": _facts(models.members[slug]),
         "findings": findings,
-        "tables": _tables_of("model", slug, inputs, models),
+        "tables": [*_on_benchmarks(slug, inputs), *_compared("model", slug, inputs, models)],
         "series": [name for name, one in series_of(entries, entries).items() if slug in one.models],
     }
 

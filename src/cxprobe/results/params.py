@@ -1,6 +1,6 @@
 """The sections of params.yaml that every task reads beside its own: the models, and ``report``."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, StringConstraints
@@ -54,6 +54,10 @@ class ReportParams(ModelParams):
                 yield f"report.under_methods[{number}]: '{name}' is not in models or llms{suggest(name, entries)}"
 
 
+_ASKED = ("models", "llms", "constructions", "benchmarks")
+"""The keys of a task's section that say what is asked, and which models; the others say how."""
+
+
 class TaskParams(ReportParams):
     """The sections of params.yaml that the stages of a task read. A subclass adds the section of its task.
 
@@ -62,13 +66,11 @@ class TaskParams(ReportParams):
             ``llms`` (models that are prompted) and ``benchmarks`` (published items).
         baseline_kinds: The kinds of baselines that the task can ask.
         kinds_of_answers: The kinds of files of answers that it can evaluate.
-        names: A mapping of the task's section -> the section of params.yaml that has the same keys.
     """
 
     task: ClassVar[str]
     baseline_kinds: ClassVar[Collection[str]] = ()
     kinds_of_answers: ClassVar[Collection[str]] = ()
-    names: ClassVar[dict[str, str]] = {"models": "models"}
 
     @property
     def of_task(self) -> Any:
@@ -76,10 +78,19 @@ class TaskParams(ReportParams):
         return getattr(self, self.task)
 
     @property
+    def benchmarks(self) -> Collection[str]:
+        """The benchmarks that the task asks about."""
+        return getattr(self.of_task, "benchmarks", ())
+
+    @property
+    def settings(self) -> list[str]:
+        """The dotted names of what says how the task works, such as "pairs.make"."""
+        return [f"{self.task}.{key}" for key in type(self.of_task).model_fields if key not in _ASKED]
+
+    @property
     def nothing_to_do(self) -> str:
         """Why a stage that runs once has nothing to do; "" if it has."""
-        section = self.of_task
-        if section.constructions or getattr(section, "benchmarks", None):
+        if self.of_task.constructions or self.benchmarks:
             return ""
         return f"{self.task}.constructions in params.yaml is empty"
 
@@ -93,7 +104,7 @@ class TaskParams(ReportParams):
         yield from super().faults_between(constructions)
         yield from self._unknown_names(constructions)
         section, task = self.of_task, self.task
-        asked = [key for key in ("models", "llms") if key in self.names]
+        asked = [key for key in ("models", "llms") if hasattr(section, key)]
         has_models = any(getattr(section, key) for key in asked)
         if has_models and self.nothing_to_do:
             yield (
@@ -105,15 +116,19 @@ class TaskParams(ReportParams):
         yield from self._unfit_models()
 
     def _unknown_names(self, constructions: Collection[str]) -> Iterator[str]:
-        allowed = {"constructions": constructions, "models": self.models, "llms": self.llms}
-        for key, kind in (self.names | {"constructions": "constructions"}).items():
-            where = "constructions/" if kind == "constructions" else kind
-            entries = getattr(self.of_task, key)
+        allowed: Mapping[str, Collection[str]] = {
+            "models": self.models,
+            "llms": self.llms,
+            "constructions": constructions,
+        }
+        for key, known in allowed.items():
+            where = "constructions/" if key == "constructions" else key
+            entries = getattr(self.of_task, key, ())
             for number, name in enumerate(entries):
-                if self.construction_of(name) in allowed[kind]:
+                if self.construction_of(name) in known:
                     continue
                 path = f"{self.task}.{key}[{number}]" if isinstance(entries, list) else f"{self.task}.{key}.{name}"
-                yield f"{path}: '{name}' is not in {where}{suggest(name, list(allowed[kind]))}"
+                yield f"{path}: '{name}' is not in {where}{suggest(name, list(known))}"
 
     def _unfit_models(self) -> Iterator[str]:
         for slug in self.of_task.models:

@@ -1,15 +1,46 @@
 """Published numbers beside the rates of a run: they have the key of a rate, by which both are joined."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
+from cxprobe.results.rates import ALL
 from cxprobe.results.schema import KEYS, MEASURES, facet_columns
 from cxprobe.results.words import cell, with_blanks
 from cxprobe.stats import Estimate, differs_from_published
 
+PUBLISHED = Path("published")
+"""The folder of the published numbers of each task: <task>.tsv."""
+BESIDE = "tables/beside_published"
+"""The table of a task that `beside_published` returns, in the folder of its results."""
 NUMBER = ["value", "items", "paper"]
 """Columns of published numbers beside the key: a number as it is printed, of how many items it is, and who gives it."""
+
+
+class Beside(NamedTuple):
+    """How pages show the table of a task that `beside_published` returns.
+
+    Attributes:
+        title: What the table says.
+        left_out: A facet that says nothing on a page.
+        of_both: Whether its rows have both numbers; else all rows about what has a published number are shown.
+        is_whole: Whether the page of all constructions together has the rows of each.
+    """
+
+    title: str = "Percent beside published values (*: differs from the published rate)"
+    left_out: str = ""
+    of_both: bool = False
+    is_whole: bool = False
+
+    def rows_about(self, construction: str, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of the table that the page of a construction shows, or of all together."""
+        rows = table.drop(columns=self.left_out or [])
+        if not self.is_whole or construction != ALL:
+            rows = rows[rows["construction"] == construction].drop(columns="construction")
+        if self.of_both:
+            rows = rows.dropna(subset=["this_run", "published"])
+        return rows if rows["published"].notna().any() else rows.head(0)
 
 
 def read_published(path: Path) -> pd.DataFrame:

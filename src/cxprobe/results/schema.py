@@ -116,7 +116,8 @@ HINTS = (HAS_VERDICT, "prefers", "passes_control", "freedom")
 """Columns of rates on their way to verdicts, see `cxprobe.results.verdict.with_verdicts`."""
 _TEXTS = ("task", "model", "construction", "source", "item", "measure", "gold", "chosen", "baseline", "question")
 OF_DIFFERENCE = ["difference", "diff_low", "diff_high", "p_adjusted"]
-OF_CONTROL = ["control", "control_low", "control_high", "control_n"]
+OF_CONTROL = {"control": "value", "control_low": "low", "control_high": "high", "control_n": "n"}
+"""Column of the rates -> the column of the control's own row that it repeats."""
 _MAY_LACK = ("chance", "low", "high", *OF_DIFFERENCE, *OF_CONTROL)
 
 

@@ -18,10 +18,10 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import RESULTS
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.models.params import Llm, Model, checkpoints_of, members_of
-from cxprobe.results.findings import Baseline, Finding, ReportModels, estimate_of, findings_in
+from cxprobe.results.findings import Baseline, Finding, estimate_of, findings_in
 from cxprobe.results.params import ReportParams, TaskParams
+from cxprobe.results.published import Beside
 from cxprobe.results.schema import evaluated
-from cxprobe.results.words import with_blanks
 from cxprobe.run.record import Experiments, load_experiments
 from cxprobe.run.stage import Stage
 
@@ -50,12 +50,12 @@ class Shown(NamedTuple):
 
     Attributes:
         way: The label of its items.
-        in_overview: Whether it may stand on the first page.
+        in_overview: Whether it may stand on the first page, if it decides.
         baseline: The row of its baseline, where that is not at the same place.
     """
 
     way: str
-    in_overview: bool
+    in_overview: bool = True
     baseline: Mapping[Any, Any] | None = None
 
 
@@ -129,7 +129,7 @@ class ReportInputs:
         asked: list[str] = []
         for name, params in sections.items():
             if params.of_task.constructions and name in self.tasks:
-                stage.use(RESULTS / f"{self.tasks[name].accuracy}.csv")
+                stage.use(RESULTS / f"evaluate_{name}" / "rates.csv")
             asked += dict.fromkeys(params.construction_of(entry) for entry in params.of_task.constructions)
         ordered = sorted(dict.fromkeys(asked), key=lambda name: -asked.count(name))
         self.constructions = {name: self._files_of(name) for name in ordered}
@@ -137,14 +137,13 @@ class ReportInputs:
     @property
     def settings(self) -> dict[str, str]:
         """Dotted name of a parameter -> its value, of the tasks that ran."""
-        names = [f"{name}.{step}" for name, task in self.tasks.items() for step in task.steps]
+        names = [setting for name in self.tasks for setting in self.sections[name].settings]
         return self.stage.settings(*names, "report")
 
     def table(self, path: str) -> pd.DataFrame:
-        """Return a table by its path relative to results/, without suffix; an empty one if its task did not run."""
+        """Return a table of a task by its path relative to results/, without suffix; an empty one if there is none."""
         file = RESULTS / f"{path}.csv"
-        there = path.split("/")[0].partition("_")[2] in self.tasks and file.exists()
-        return self._read(file) if there else pd.DataFrame()
+        return self._read(file) if file.exists() else pd.DataFrame()
 
     def rates(self, task: str) -> pd.DataFrame:
         """Return the rates of a task, exactly."""
@@ -182,33 +181,23 @@ class Task:
     Attributes:
         params: The class of the sections that its stages read; it has the name of the task.
         title: The title in reports, such as "Minimal pairs".
-        steps: The steps in its section of params.yaml whose settings change its results.
         asks: The kinds of checkpoints that it can ask: "encoder", "masked", "causal".
         items_file: The file of a construction's folder that has its items; "" for a task that has none, or several.
         caveat: What to keep in mind about its rates, for the pages of constructions.
+        beside: How pages show its values beside published ones.
     """
 
     params: ClassVar[type[TaskParams]]
     title: ClassVar[str]
-    steps: ClassVar[Sequence[str]]
     asks: ClassVar[Collection[str]] = ("masked", "causal")
     items_file: ClassVar[str] = ""
     caveat: ClassVar[str] = ""
+    beside: ClassVar[Beside] = Beside()
 
     @property
     def name(self) -> str:
         """The name of the task, of its section of params.yaml, and of its stages."""
         return self.params.task
-
-    @property
-    def accuracy(self) -> str:
-        """The path of the table with its rates, relative to results/, without suffix."""
-        return f"evaluate_{self.name}/rates"
-
-    @property
-    def comparisons(self) -> str:
-        """The path of the table with the paired differences of models, relative to results/, without suffix."""
-        return f"evaluate_{self.name}/comparisons"
 
     @property
     def experiments(self) -> Experiments:
@@ -269,25 +258,6 @@ class Task:
         """Return name -> a figure of the rates; a name with the folder of a construction is about that one."""
         return {}
 
-    def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
-        """Yield items of a finding with their contrasts in nats, the one with the greatest first."""
-        yield from ()
-
-    def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield further tables for the page of a construction or model, which already has controls and comparisons.
-
-        Args:
-            column: "construction" or "model".
-            value: The construction's folder, or the model's slug.
-            inputs: The results of the run.
-            models: The models of the run.
-        """
-        yield from ()
-
-    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield published values beside those of the run: about a construction, or about no single one (None)."""
-        yield from ()
-
     # ---- exports
 
     def export(self, params: ReportParams) -> ExportedItems:
@@ -314,6 +284,12 @@ def read_demand(
             yield Demand(stage, entry, members * len(texts), tokens)
 
 
+def texts_of_pairs(tables: Iterable[pd.DataFrame]) -> set[str]:
+    """Return the texts of pairs, each with its context."""
+    pairs = pd.concat(tables)
+    return {*(pairs["context"] + pairs["good"]), *(pairs["context"] + pairs["bad"])}
+
+
 def replied_demand(
     llms: Mapping[str, Llm], stage: str, entries: Iterable[str], questions: Sequence[str]
 ) -> Iterator[Demand]:
@@ -322,23 +298,6 @@ def replied_demand(
     for entry in entries:
         replied = len(questions) * llms[entry].max_tokens
         yield Demand(stage, entry, len(questions), characters // CHARACTERS_PER_TOKEN, replied)
-
-
-def published_table(table: pd.DataFrame, title: str, path: str, models: ReportModels) -> PageTable:
-    """Return a table for a page, without mock models and earlier checkpoints; without rows if nothing was published.
-
-    Args:
-        table: The table, with the columns model and source; it may be empty.
-        title: What it shows.
-        path: Its file, relative to results/, without suffix.
-        models: The models of the report.
-    """
-    kept = table if table.empty else table[~table["model"].isin([*models.mocks, *models.earlier])]
-    if len(kept) and (kept["source"] == "this run").all():
-        kept = kept.head(0)
-    # A number of items is whole, also in a column with gaps.
-    rows = with_blanks(kept.convert_dtypes()).astype(str).to_numpy().tolist()
-    return PageTable(title, path, [str(name).replace("_", " ") for name in kept.columns], rows)
 
 
 def findings_of(
@@ -357,7 +316,7 @@ def findings_of(
         for one in findings_in(table, task.params.construction_of):
             files = constructions[one.construction]
             if shown := task.shown(one.row, table, files.items.get(name)):
-                in_overview = shown.in_overview and not files.construction.placebo
+                in_overview = one.headline and shown.in_overview and not files.construction.placebo
                 found = Baseline(one.row["baseline"], estimate_of(shown.baseline)) if shown.baseline else None
                 findings.append(replace(one, way=shown.way, baseline=one.baseline or found, headline=in_overview))
     return findings

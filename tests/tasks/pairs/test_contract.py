@@ -10,7 +10,7 @@ from toy_pairs import load_all
 from cxprobe.models.pairs import learn_preferences, preferences_of
 from cxprobe.models.params import PairClassifier
 from cxprobe.tasks.pairs.make import render_pairs
-from cxprobe.tasks.pairs.params import FORM, construction_of_pairs
+from cxprobe.tasks.pairs.params import FORM, PairsStage
 
 pytestmark = pytest.mark.pipeline
 
@@ -56,7 +56,7 @@ OF_FORM = [name for name in LOADED if name.endswith(FORM)]
 
 def test_each_construction_of_meaning_has_pairs_of_form():
     meaning = [name for name, content in LOADED.items() if content.tests == "meaning"]
-    assert sorted(map(construction_of_pairs, OF_FORM)) == sorted(meaning)
+    assert sorted(map(PairsStage.construction_of, OF_FORM)) == sorted(meaning)
     assert all(len(LOADED[name].frames) >= 60 for name in OF_FORM)
 
 

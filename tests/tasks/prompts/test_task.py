@@ -11,10 +11,10 @@ from conftest import ROOT
 from cxprobe.cli.init import preset_text
 from cxprobe.constructions.checking import with_lines
 from cxprobe.models.params import Member, ModelSpec, Rule
-from cxprobe.results.published import read_published
+from cxprobe.results.published import PUBLISHED, read_published
 from cxprobe.results.rates import ALL, columns_of
 from cxprobe.results.task import findings_of
-from cxprobe.tasks.prompts.evaluate import FACETS, PUBLISHED
+from cxprobe.tasks.prompts.evaluate import FACETS
 from cxprobe.tasks.prompts.items import load_items
 from cxprobe.tasks.prompts.task import PromptsTask, lint_items, prompt_figures
 
@@ -88,7 +88,7 @@ def by_prompt(model: str, prompts: dict[str, float], source: str = "templatic", 
 
 
 def test_published_accuracies_have_the_names_of_the_preset():
-    published = read_published(ROOT / PUBLISHED)
+    published = read_published(ROOT / PUBLISHED / "prompts.tsv")
     preset = YAML(typ="safe").load(preset_text("scivetti2025", ROOT / "presets"))["prompts"]
     sources = {"+".join(shots["sources"]) or "none" for shots in preset["make"]["shots"]}
     assert {*published["model"]} == {*preset["llms"]}

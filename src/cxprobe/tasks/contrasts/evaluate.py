@@ -43,7 +43,6 @@ class ContrastsEvaluation(Evaluation[ContrastsStage]):
     kept = ("cell", "order")
     sections: ClassVar[Mapping[str, str]] = {"meaning": "meaning"}
     says = "`meaning/<construction>`: what it adds to the nearest context without it, in percent of the control."
-    settings = ("contrasts.make", "contrasts.score")
 
     def __init__(self, stage: Stage[ContrastsStage]) -> None:
         """Note the files of all pairs."""
@@ -178,7 +177,7 @@ def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
             ):
                 plain = CONTROL_OVER_WORDS if measure == "contrast" else "control"
                 control = at[model, construction, measure, plain]
-                row = dict(zip(OF_CONTROL, (control[name] for name in ("value", "low", "high", "n")), strict=True))
+                row = {name: control[column] for name, column in OF_CONTROL.items()}
                 row |= {"baseline": of.nearest, "verdict": verdict if condition == "construction" else ""}
                 if (measure, condition) == ("contrast", "construction"):
                     row |= dict(zip(OF_DIFFERENCE, (of.adds.value, of.adds.low, of.adds.high), strict=False))

@@ -8,11 +8,10 @@ import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import PEOPLE_FILE, People, load_people
-from cxprobe.results.findings import Finding
 from cxprobe.results.params import ReportParams
 from cxprobe.results.schema import cluster_lists
 from cxprobe.results.sentences import condition_in_words
-from cxprobe.results.task import Demand, Example, ExportedItems, ReportInputs, Shown, Task, read_demand
+from cxprobe.results.task import Demand, Example, ExportedItems, Shown, Task, read_demand, texts_of_pairs
 from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES
 from cxprobe.tasks.contrasts.contrast import made_file, read_frames
 from cxprobe.tasks.contrasts.make import (
@@ -25,8 +24,6 @@ from cxprobe.tasks.contrasts.make import (
     pairs_of_frame,
 )
 from cxprobe.tasks.contrasts.params import ContrastsParams, ContrastsStage, MeasuredFrames
-
-_CALLED = "contrast"  # what pages call an item, and its row of the rates
 
 
 class ConstructionContrasts(NamedTuple):
@@ -41,7 +38,6 @@ class ContrastsTask(Task):
 
     params = ContrastsStage
     title = "Contrasts"
-    steps = ("make", "score")
     items_file = CONTRASTS_FILE
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> ConstructionContrasts:
@@ -59,9 +55,8 @@ class ContrastsTask(Task):
         first = {pair.groups["condition"]: pair for pair in pairs[::-1]}
         for condition in content.declared:
             pair = first[condition]
-            yield Example(
-                f"{_CALLED}, {condition_in_words(condition)}", pair.context, pair.good.strip(), pair.bad.strip()
-            )
+            called = f"contrast, {condition_in_words(condition)}"
+            yield Example(called, pair.context, pair.good.strip(), pair.bad.strip())
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the contrasts, unless the file of people has faults; note too few frames and loose rivals."""
@@ -79,11 +74,7 @@ class ContrastsTask(Task):
         """Yield the texts that each model reads."""
         section = params.section(ContrastsParams)
         for entry, wanted in section.models.items():
-            texts = set[str]()
-            for name in section.constructions:
-                pairs = read_frames(made_file(name), wanted)
-                for side in ("good", "bad"):
-                    texts |= {*(pairs["context"] + pairs[side])}
+            texts = texts_of_pairs(read_frames(made_file(name), wanted) for name in section.constructions)
             yield from read_demand(params.models, "measure_contrasts", [entry], texts)
 
     def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: ConstructionContrasts) -> Shown | None:
@@ -92,19 +83,7 @@ class ContrastsTask(Task):
         of_it &= (rates["measure"] == "contrast") & (rates[CONDITION] == "control") & (rates["wording"] != "")
         above = rates.loc[of_it, "value"] > 0
         asked = f"; control above 0 in {above.sum()} of {len(above)} wordings" if len(above) else ""
-        return Shown(_CALLED + asked, in_overview=row["decides"])
-
-    def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
-        """Yield the frames of a contrast, by a context and question of each, with their contrasts in nats."""
-        responses = inputs.responses(self.name)
-        of_it = responses[(responses["model"] == finding.model) & (responses["construction"] == finding.construction)]
-        of_it = of_it[(of_it["measure"] == "contrast") & (of_it[CONDITION] == "construction")]
-        of_frames = of_it.groupby("item", sort=False)["value"].mean().sort_values(ascending=False)
-        pairs = read_frames(inputs.stage.use(made_file(finding.construction)), MeasuredFrames())
-        first = pairs[pairs["condition"] == "construction"].drop_duplicates("item")
-        for name, value in of_frames.to_dict().items():
-            [pair] = first[first["item"] == name].to_dict("records")
-            yield Example(_CALLED, pair["context"], pair["good"].strip(), pair["bad"].strip()), float(value)
+        return Shown(f"contrast{asked}")
 
     def export(self, params: ReportParams) -> ExportedItems:
         """Return the pairs of all frames."""

@@ -11,9 +11,8 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.evaluate import PICTURE, Evaluation, RunExtras
-from cxprobe.results.published import beside_published, read_published
 from cxprobe.results.rates import Facet
-from cxprobe.results.schema import HALF
+from cxprobe.results.schema import HALF, OF_CONTROL
 from cxprobe.run.stage import Stage
 from cxprobe.stats import UNIT, credits_of_margins
 from cxprobe.tasks.interventions import params as names
@@ -40,7 +39,6 @@ FACETS = (
     Facet(["intervention", "layer"], ("effect",), "layer != '' and region == ''", steps=True),
     BY_PLACE,
 )
-_OF_CONTROL = {"control": "value", "control_low": "low", "control_high": "high", "control_n": "n"}
 _ITEM = ("construction", "id")
 _DIVIDED = ("learnt", "intervention", "labels")
 
@@ -199,7 +197,7 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
             verdict = "does_not" if control and there else "no_difference"
         chance = used[model, construction, "changed", names.RANDOM]["value"]
         known = {"chance": chance, "baseline": "random directions", "verdict": verdict}
-        known |= {name: control[column] for name, column in _OF_CONTROL.items()} if control else {}
+        known |= {name: control[column] for name, column in OF_CONTROL.items()} if control else {}
         for name, value in known.items():
             result.loc[number, name] = value
     return result
@@ -224,9 +222,6 @@ def figures_by_layer(rates: pd.DataFrame, labels: Mapping[str, str]) -> "dict[st
     }
 
 
-PUBLISHED = Path("published/interventions.tsv")
-
-
 class InterventionsEvaluation(Evaluation[InterventionsStage]):
     """What models answer after exchanges."""
 
@@ -236,17 +231,15 @@ class InterventionsEvaluation(Evaluation[InterventionsStage]):
         "`use/<construction>`: items whose answer an exchange of vectors changes, along the best direction. Each "
         "construction is a child run, with the effects by layer."
     )
-    settings = ("interventions.make", "interventions.measure")
     parts = ("construction",)
 
     def __init__(self, stage: Stage[InterventionsStage]) -> None:
-        """Read the items and the published effects."""
+        """Read the items."""
         super().__init__(stage)
         self.items = stage.use(DATA / "make_interventions" / "items.parquet")
         made = read_table(self.items)
         expected = made[made["tests"] != "control"]
         self.controls = dict(zip(expected["construction"], expected["control"], strict=True))
-        self.published = read_published(stage.use(PUBLISHED))
 
     def responses(self, member: Member, folder: Path) -> pd.DataFrame:
         """Return the responses to what was learnt on the construction itself, and to all else."""
@@ -265,7 +258,3 @@ class InterventionsEvaluation(Evaluation[InterventionsStage]):
         """Return the effects by layer as a picture."""
         model = str(rates["model"].iloc[0])
         return RunExtras(figures=dict(zip([PICTURE], figures_by_layer(rates, {model: model}).values(), strict=False)))
-
-    def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
-        """Return the effects beside published ones."""
-        return {"tables/beside_published": beside_published(rates, self.published)}

@@ -11,11 +11,11 @@ from cxprobe.constructions.checking import Fault, FoundFaults, is_there
 from cxprobe.constructions.construction import PEOPLE_FILE, load_people
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.results.findings import ReportModels
 from cxprobe.results.params import ReportParams, task_members
-from cxprobe.results.task import Demand, Example, PageTable, ReportInputs, Shown, Task, published_table, read_demand
+from cxprobe.results.published import Beside
+from cxprobe.results.task import Demand, Example, ReportInputs, Shown, Task, read_demand
 from cxprobe.tasks.interventions import params as names
-from cxprobe.tasks.interventions.evaluate import USED
+from cxprobe.tasks.interventions.evaluate import USED, figures_by_layer
 from cxprobe.tasks.interventions.make import (
     LabelledSentences,
     fill_labelled,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 USUAL_LAYERS = 24
 _READ = ["construction", "part", "regions", "base_before", "source_before"]
-_BESIDE = "evaluate_interventions/tables/beside_published"
 MADE_ITEMS = DATA / "make_interventions" / "items.parquet"
 
 
@@ -40,11 +39,13 @@ class InterventionsTask(Task):
 
     params = InterventionsStage
     title = "Interventions"
-    steps = ("make", "measure")
     caveat = (
         "A direction that changes answers is used by the model, which does not show that it stands for the meaning."
     )
     items_file = "interventions.yaml"
+    beside = Beside(
+        "Effects of interventions beside published ones, which are about other items, in nats", is_whole=True
+    )
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> LabelledSentences:
         """Read the sentences of a construction."""
@@ -96,21 +97,12 @@ class InterventionsTask(Task):
         place = [row["model"], row["construction"], row["measure"], names.RANDOM]
         same = used[(used[["model", "construction", "measure", "intervention"]] == place).all(axis=1)]
         way = "answers that an exchange along one direction changes"
-        return Shown(way, in_overview=row["decides"], baseline=same.to_dict("records")[0])
+        return Shown(way, baseline=same.to_dict("records")[0])
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the effects by layer, of each model and construction."""
-        from cxprobe.tasks.interventions.evaluate import figures_by_layer
-
         labels = {member.slug: member.label for member in task_members(inputs.sections[self.name])}
         return figures_by_layer(inputs.rates(self.name), labels)
-
-    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield a table of the effects beside published ones of CausalGym, which are about other items."""
-        table = inputs.table(_BESIDE)
-        if construction is None and len(table):
-            title = "Effects of interventions beside published ones, which are about other items, in nats"
-            yield published_table(table, title, _BESIDE, models)
 
 
 def _faults_of_sentences(labelled: LabelledSentences) -> Iterator[Fault]:

@@ -23,7 +23,6 @@ from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.evaluate import Evaluation
 from cxprobe.results.params import task_members
-from cxprobe.results.published import beside_published, read_published
 from cxprobe.results.rates import ALL, Facet, columns_of, rates_of, with_further
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, HAS_VERDICT, KEYS, OF_DIFFERENCE, RESPONSES
 from cxprobe.run.stage import Stage
@@ -62,7 +61,6 @@ FACETS = (
     Facet(["noun_type"], where="decides and noun_type not in ['', 'none']", in_git=False),
     Facet(["scheme", "score"], where="not deciding", in_git=False),
 )
-PUBLISHED = Path("published/pairs.tsv")
 _TEXTS = ("context", "good", "bad")
 _PLACE = ["model", "construction", "source"]
 _COLUMNS = [
@@ -434,7 +432,6 @@ class PairsEvaluation(Evaluation[PairsStage]):
         "`form/<construction>`: pairs of which the well-formed text is the more probable one; chance is 50. "
         "`replies/...`: the one that the model calls so. `pairs/...`: single pairs of meaning, which decide nothing."
     )
-    settings = ("pairs.score", "pairs.evaluate", "pairs.ask", "pairs.make", "pairs.benchmarks")
 
     def __init__(self, stage: Stage[PairsStage]) -> None:
         """Read the pairs of all sources."""
@@ -479,14 +476,11 @@ class PairsEvaluation(Evaluation[PairsStage]):
         return override(rates, meaning, task_members(self.stage.params))
 
     def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
-        """Return rates beside published ones, and what rates of benchmarks leave out, which is printed too."""
+        """Return what rates of benchmarks leave out, which is printed too."""
         cells = [unbalanced_cells(self.made[name]).assign(source=name) for name in self.section.benchmarks]
         tables = dict[str, pd.DataFrame]()
         if cells:
             tables["tables/left_out"] = left_out = pd.concat(cells, ignore_index=True).fillna("")
             for name, group, n, reason in left_out[["source", "construction", "n", "reason"]].to_numpy():
                 print(f"{name}: the rates of {group} leave out {n:,} pairs: {reason}")
-        if self.own.empty:
-            return tables
-        published = read_published(self.stage.use(PUBLISHED))
-        return {**tables, "tables/beside_published": beside_published(rates, published)}
+        return tables

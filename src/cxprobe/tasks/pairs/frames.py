@@ -18,7 +18,7 @@ from cxprobe.constructions.checking import Fault, Item, Keys, lint_items, normal
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, PRONOUNS, ROLE_NOUN_TYPE, People, Row
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Distinct, Two, read_yaml, suggest, validate
-from cxprobe.tasks.pairs.params import FORM, construction_of_pairs
+from cxprobe.tasks.pairs.params import FORM, PairsStage
 from cxprobe.text import SlotName, Template, Words, fill, render, slots_of
 
 _Rows = Annotated[list[Row], Field(min_length=1)]
@@ -124,7 +124,8 @@ class PairsFile(Closed):
 
 def pairs_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Path:
     """Return the file of pairs: ``pairs.yaml``, or ``form_pairs.yaml`` where the name ends in `FORM`."""
-    return constructions / construction_of_pairs(name) / ("form_pairs.yaml" if name.endswith(FORM) else "pairs.yaml")
+    file = "form_pairs.yaml" if name.endswith(FORM) else "pairs.yaml"
+    return constructions / PairsStage.construction_of(name) / file
 
 
 def read_pairs_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> PairsFile:

@@ -19,11 +19,6 @@ FORM = "-form"
 """Ends the name of the pairs of form of a construction that has pairs of meaning too."""
 
 
-def construction_of_pairs(name: str) -> str:
-    """Return the folder of pairs: that of "x" and of "x-form" is "x"."""
-    return name.removesuffix(FORM)
-
-
 def called_pairs(name: str) -> str:
     """Return the name of pairs beside other items of their construction."""
     return "minimal pairs of form" if name.endswith(FORM) else "minimal pairs"
@@ -133,7 +128,6 @@ class PairsStage(TaskParams):
     experiments_file = Path(__file__).with_name("experiments.yaml")
     baseline_kinds = ("unigrams", "ngrams", "continuation_alone", "pair_classifier", *get_args(RuleOfPairs))
     kinds_of_answers = ("scores", "judgements")
-    names: ClassVar[dict[str, str]] = {"models": "models", "llms": "llms"}
 
     pairs: PairsParams
     """Minimal pairs, the project's own and those of others."""
@@ -141,7 +135,7 @@ class PairsStage(TaskParams):
     @staticmethod
     def construction_of(name: str) -> str:
         """Return the folder of pairs: that of "x" and of "x-form" is "x"."""
-        return construction_of_pairs(name)
+        return name.removesuffix(FORM)
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
         """Yield the values of the section that do not go together."""

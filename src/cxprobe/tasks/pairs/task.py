@@ -20,23 +20,23 @@ from cxprobe.models.params import Member, Series, earlier_checkpoints, series_of
 from cxprobe.models.replies import PROMPTS_FOLDER
 from cxprobe.models.texts import pair_table
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.findings import ReportModels, estimate_of
 from cxprobe.results.params import ReportParams, task_members
+from cxprobe.results.published import Beside
 from cxprobe.results.rates import ALL, divided_by
 from cxprobe.results.schema import cluster_lists
 from cxprobe.results.task import (
     Demand,
     Example,
     ExportedItems,
-    PageTable,
     ReportInputs,
     Shown,
     Task,
-    published_table,
     read_demand,
     replied_demand,
+    texts_of_pairs,
 )
-from cxprobe.results.words import in_full
+from cxprobe.tasks.pairs.ask import drawn_pairs, load_preference_prompts, preference_questions
+from cxprobe.tasks.pairs.benchmarks import benchmark_files
 from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, lint_pairs, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import render_pairs
 from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs
@@ -46,10 +46,7 @@ from cxprobe.text import fill, slots_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_QUESTION_WIDTH = 60  # in characters, of what a variant asks
 _BIASES = {"order": "bias (i)", "variant": "bias (ii)"}  # the two ways of asking that are compared -> the bias
-_BESIDE = "evaluate_pairs/tables/beside_published"
-_BESIDE_TITLE = "Minimal pairs: percent beside published values, which are about other items"
 
 
 @dataclass(frozen=True)
@@ -65,11 +62,11 @@ class PairsTask(Task):
 
     params = PairsStage
     title = "Minimal pairs"
-    steps = ("make", "score", "evaluate", "ask")
     caveat = (
         "In single pairs, a preference for one name or answer weighs more than the meaning; contrasts cancel it. "
         "Variants in which one answer is always right are left out of the rate (results/make_pairs/unbalanced.csv)."
     )
+    beside = Beside("Minimal pairs: percent beside published values, which are about other items", left_out="origin")
 
     # ---- constructions
 
@@ -114,9 +111,6 @@ class PairsTask(Task):
 
     def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the constructions' pairs, the benchmarks' files, and the prompts that ask for preferences."""
-        from cxprobe.tasks.pairs.ask import load_preference_prompts
-        from cxprobe.tasks.pairs.benchmarks import benchmark_files
-
         section = params.section(PairsParams) if params else None
         needed = section is None or bool(section.llms) or is_there(PROMPTS_FOLDER / "preferences.yaml")
         known = faults.attempt(load_preference_prompts) if needed else None
@@ -138,16 +132,10 @@ class PairsTask(Task):
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield the texts that each model reads, and the prompts for each."""
-        from cxprobe.tasks.pairs.ask import drawn_pairs, load_preference_prompts, preference_questions
-
         section = params.section(PairsParams)
         tables = read_sources(section, Path)
         for entry, asked in section.models.items():
-            texts: set[str] = set()
-            for pairs in tables.values():
-                table = first_items(pairs, asked)
-                for side in ("good", "bad"):
-                    texts |= {*(table["context"] + table[side])}
+            texts = texts_of_pairs(first_items(pairs, asked) for pairs in tables.values())
             yield from read_demand(params.models, "measure_pairs", [entry], texts)
         if section.ask and section.llms:
             drawn = pd.concat(drawn_pairs(section, tables, params.seed).values())
@@ -158,7 +146,7 @@ class PairsTask(Task):
 
     def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: ConstructionPairs) -> Shown | None:
         """Return the kind of pairs of a row."""
-        return Shown(called_pairs(row["construction"]), in_overview=row["decides"])
+        return Shown(called_pairs(row["construction"]))
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates of each kind of pairs by construction, and along series of models.
@@ -195,28 +183,6 @@ class PairsTask(Task):
                 figures[name] = dots(marks, title=title)
         return figures | _along(rates, series, members, score)
 
-    def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield a model's rates on each benchmark."""
-        for name in inputs.stage.params.section(PairsParams).benchmarks if column == "model" else ():
-            rates = inputs.rates(self.name)
-            of_it = rates[(rates["source"] == name) & (rates["model"] == value) & (rates["measure"] == "accuracy")]
-            rows = [
-                [", ".join(part for part in (row["construction"], row["group"]) if part), in_full(estimate_of(row))]
-                for row in pd.concat([divided_by(of_it), divided_by(of_it, "group")]).to_dict("records")
-            ]
-            cells = inputs.table("evaluate_pairs/tables/left_out").query("source == @name")
-            rows += [
-                [row["construction"], f"leaves out {row['n']:,}: {row['reason']}"] for row in cells.to_dict("records")
-            ]
-            yield PageTable(f"Benchmark {name}", self.accuracy, ["group", "rate [95 % interval], n"], rows)
-
-    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield the accuracies on pairs of meaning beside published ones."""
-        table = inputs.table(_BESIDE)
-        rows = table[table["construction"] == (construction or ALL)] if len(table) else table
-        if len(rows) and rows["published"].notna().any():
-            yield published_table(rows.drop(columns=["construction", "origin"]), _BESIDE_TITLE, _BESIDE, models)
-
     # ---- exports
 
     def export(self, params: ReportParams) -> ExportedItems:
@@ -234,7 +200,7 @@ def _labelled(rates: pd.DataFrame, contents: Mapping[str, PairsFile]) -> pd.Data
         if variant:
             asked = contents[construction].variants[variant].continuation
             question = fill(asked, dict.fromkeys(slots_of(asked), "…") | contents[construction].first_words)
-            shown = textwrap.shorten(question, _QUESTION_WIDTH, placeholder=" …")
+            shown = textwrap.shorten(question, 60, placeholder=" …")
             label = f"{construction}, {variant}\n{shown}"
         labels.append(label)
     tests = [contents[name].tests for name in rates["construction"]]

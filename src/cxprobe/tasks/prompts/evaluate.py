@@ -1,6 +1,5 @@
 """Answers to questions: which are right, and the rates that no mean of answers is."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,8 @@ from cxprobe.files.tables import read_table
 from cxprobe.models.params import AnswersFile, Member
 from cxprobe.models.replies import read_answer
 from cxprobe.results.evaluate import Evaluation
-from cxprobe.results.published import beside_published, read_published
 from cxprobe.results.rates import ALL, Facet, divided_by, rates_of
+from cxprobe.results.schema import OF_CONTROL
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, rate_by
 from cxprobe.tasks.prompts.params import CONTROL, PAPER, RELATION_OF, PromptsStage
@@ -29,7 +28,6 @@ CONTROLS = {
 _OF_REPLIES = ("accuracy", "accuracy_parsed", "unparsed", "failed")
 _PLACE = ["construction", "source"]
 _SHOWN = ["shots", "examples"]
-_OF_ITEM = ["template", "reading", "test", "answerable"]
 _COMPARED = ["baseline", "difference", "diff_low", "diff_high", "p_adjusted"]
 _OF_TESTS = "test != ''"
 BY_SETTING = Facet(SETTING, _OF_REPLIES, has_verdicts=True, is_compared=False)
@@ -159,7 +157,7 @@ def prompt_responses(answered: pd.DataFrame) -> pd.DataFrame:
             table.assign(measure="failed", value=table["failed"].astype(float)),
         ]
     columns = [*_PLACE, "item", "measure", "value", "chance", "gold", "chosen", "decides", "question"]
-    columns += ["prompt", *SETTING, "order", *_OF_ITEM, f"{CLUSTER}premise", wording]
+    columns += ["prompt", *SETTING, "order", "template", "reading", "test", "answerable", f"{CLUSTER}premise", wording]
     return pd.concat(parts, ignore_index=True).reindex(columns=columns)
 
 
@@ -197,20 +195,16 @@ def beside_controls(rates: pd.DataFrame) -> pd.DataFrame:
     is_accuracy = rates["measure"] == "accuracy"
     is_setting = BY_SETTING.among(rates) & is_accuracy
     place = ["model", *_PLACE]
-    names = {"value": "control", "low": "control_low", "high": "control_high", "n": "control_n"}
     compared = divided_by(rates[is_accuracy]).set_index(place)[_COMPARED]
     own = rates[is_setting].drop(columns=_COMPARED).join(compared, on=place).fillna({"baseline": ""})
     is_control = own["source"].isin(CONTROLS.values()) & (own["construction"] != ALL)
     controls = own[is_control].assign(margin=own["low"] - own["chance"]).sort_values("margin", kind="stable")
     worst = controls.drop_duplicates(["model", "source", *SETTING]).set_index(["model", "source", *SETTING])
-    worst = worst[[*names]].rename(columns=names).assign(passes_control=(worst["margin"] > 0).astype(object))
+    passes = (worst["margin"] > 0).astype(object)
+    worst = worst[[*OF_CONTROL.values()]].set_axis([*OF_CONTROL], axis=1).assign(passes_control=passes)
     beside = own.assign(of=own["source"].map(CONTROLS)).join(worst, on=["model", "of", *SETTING]).drop(columns="of")
     beside["passes_control"] = beside["passes_control"].where(beside["passes_control"].notna(), None)
     return pd.concat([beside, rates[~is_setting].assign(passes_control=None)]).sort_index()
-
-
-PUBLISHED = Path("published/prompts.tsv")
-REASONING = "reasoning"  # the set of the project's own multiple-choice items
 
 
 def accuracies_by_setting(rates: pd.DataFrame) -> pd.DataFrame:
@@ -224,7 +218,7 @@ def accuracies_by_setting(rates: pd.DataFrame) -> pd.DataFrame:
         value, and whether the set is_multiple choice. prompt is "" where the rate is over all prompts.
     """
     accuracies = rates[rates["measure"] == "accuracy"]
-    multiple = [REASONING, *accuracies.loc[BY_TEST.among(accuracies), "source"].unique()]
+    multiple = ["reasoning", *accuracies.loc[BY_TEST.among(accuracies), "source"].unique()]
     kept = accuracies[BY_SETTING.among(accuracies) | BY_PROMPT.among(accuracies)].reset_index(drop=True)
     kept = kept.rename(columns={"value": "accuracy", "source": "set"})
     return kept.assign(
@@ -242,7 +236,6 @@ class PromptsEvaluation(Evaluation[PromptsStage]):
         "`prompts/<construction>`: questions that are answered rightly, with the fewest solved examples; a guess is "
         "right in a third. Each number of examples is a child run."
     )
-    settings = ("prompts.make",)
     parts = ("shots", "chain_of_thought", "examples")
 
     def __init__(self, stage: Stage[PromptsStage]) -> None:
@@ -269,7 +262,3 @@ class PromptsEvaluation(Evaluation[PromptsStage]):
     def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
         """Return rates beside those of the controls."""
         return beside_controls(rates)
-
-    def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
-        """Return rates beside published ones."""
-        return {"tables/beside_published": beside_published(rates, read_published(self.stage.use(PUBLISHED)))}

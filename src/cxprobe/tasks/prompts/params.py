@@ -167,7 +167,6 @@ class PromptsStage(TaskParams):
     experiments_file = Path(__file__).with_name("experiments.yaml")
     baseline_kinds = ("hypothesis_only", "premise_only", *get_args(RuleOfPrompts))
     kinds_of_answers = ("replies",)
-    names: ClassVar[dict[str, str]] = {"models": "models", "llms": "llms"}
 
     prompts: PromptsParams
     """Inference and reasoning."""

@@ -13,21 +13,20 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.models.params import Member
 from cxprobe.models.replies import PROMPTS_FOLDER, read_prompt_file
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.findings import ReportModels
 from cxprobe.results.params import ReportParams, task_members
+from cxprobe.results.published import Beside
 from cxprobe.results.rates import ALL
 from cxprobe.results.task import (
     Demand,
     Example,
     ExportedItems,
-    PageTable,
     ReportInputs,
     Shown,
     Task,
-    published_table,
     replied_demand,
 )
 from cxprobe.stats import CLUSTER
+from cxprobe.tasks.prompts.evaluate import BY_TEST_AND_PROMPT, accuracies_by_setting
 from cxprobe.tasks.prompts.items import (
     TESTS_OF_REASONING,
     ConstructionItems,
@@ -50,7 +49,6 @@ SETS: Mapping[str, str] = {
     f"reasoning{CONTROL}": "multiple choice about plain sentences",
 }
 """Our own sets of questions -> what they are; sets of others have their own names."""
-NOTHING_FOLLOWS = "not enough information"
 MOST_OF_A_RELATION = 0.45
 """The share of premises to which a hypothesis may be related in the same way. The relation of a hypothesis alone is
 then guessed in 45 % of items at most, where chance is 33 %."""
@@ -60,7 +58,6 @@ MOST_NAMED_FIRST = 0.6
 """The share of frames whose facts may name the same referent first: the right one, or the wrong one."""
 _REFERENT = re.compile(r"\{(R[1-4])(?::[A-Za-z]+)?\}")
 _FACTS = ("facts", "other_facts", "nonce_facts")
-_BESIDE = "evaluate_prompts/tables/beside_published"
 
 
 class PromptsTask(Task):
@@ -68,10 +65,10 @@ class PromptsTask(Task):
 
     params = PromptsStage
     title = "Prompts"
-    steps = ("make",)
     asks = ()
     caveat = "A reply without an answer counts as wrong, and chance is what the best constant answer gets."
     items_file = "items.yaml"
+    beside = Beside("Prompts: percent beside published values (*: differs from the published rate)", of_both=True)
 
     # ---- constructions
 
@@ -85,7 +82,7 @@ class PromptsTask(Task):
         if items.inference is not None:
             yield from _inferences(items.inference)
         for frame in items.reasoning[:1]:
-            answers = {"R1": frame.option(0), "R2": frame.option(1), "": NOTHING_FOLLOWS}
+            answers = {"R1": frame.option(0), "R2": frame.option(1), "": "not enough information"}
             for test, text, question, answer in frame.variants():
                 others = ", ".join(option for key, option in answers.items() if key != answer)
                 kind = f"multiple choice, {test}: {TESTS_OF_REASONING[test]}"
@@ -132,19 +129,11 @@ class PromptsTask(Task):
         place = [row["baseline"], row["construction"], row["source"], row["measure"]]
         same = (rates[["model", "construction", "source", "measure"]] == place).all(axis=1)
         baseline = next(iter(rates[rates["decides"] & same].to_dict("records")), None)
-        return Shown(way, in_overview=row["decides"], baseline=baseline)
+        return Shown(way, baseline=baseline)
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates by construction, and by test and prompt."""
         return prompt_figures(inputs.rates(self.name), task_members(inputs.sections[self.name]))
-
-    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield published accuracies of a construction, or of all together, beside those of the same models here."""
-        table = inputs.table(_BESIDE)
-        if len(table):
-            rows = table[(table["construction"] == (construction or ALL)) & table["published"].notna()]
-            title = "Prompts: percent beside published values (*: differs from the published rate)"
-            yield published_table(rows[rows["this_run"].notna()].drop(columns="construction"), title, _BESIDE, models)
 
     # ---- exports
 
@@ -179,7 +168,6 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member]) -> "dict[str,
         Scivetti et al. 2025, Figures 1 and 2.
     """
     from cxprobe.results.plots import dots, marks_of  # matplotlib takes a second to import
-    from cxprobe.tasks.prompts.evaluate import BY_TEST_AND_PROMPT, accuracies_by_setting
 
     def draw(table: pd.DataFrame, title: str, row: str, panel: str, best: pd.DataFrame | None = None) -> "Figure":
         reasoned = table["chain_of_thought"].astype(str).map({"True": ", reasoned", "False": ""})

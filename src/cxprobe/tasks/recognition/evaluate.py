@@ -221,7 +221,6 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
         "`recognition/<construction>`: test sentences whose label the probe of the middle layer finds; chance is 50. "
         "The probes of each construction and source of sentences are a child run, with their curves over layers."
     )
-    settings = ("recognition.make", "recognition.embed", "recognition.probe", "recognition.tune")
     parts = ("construction", "source")
 
     def __init__(self, stage: Stage[RecognitionStage]) -> None:

@@ -31,7 +31,6 @@ class RecognitionTask(Task):
 
     params = RecognitionStage
     title = "Recognition"
-    steps = ("make", "embed", "probe", "tune")
     asks = ("encoder", "masked", "causal")
     caveat = (
         "A probe may find words that go with the construction in place of its form: what a baseline without the order "

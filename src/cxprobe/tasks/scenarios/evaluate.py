@@ -13,7 +13,6 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.evaluate import Evaluation
-from cxprobe.results.published import beside_published, read_published
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import HALF, other_where_wrong
 from cxprobe.run.stage import Stage
@@ -185,7 +184,6 @@ def with_preferences(rates: pd.DataFrame, scenarios: Mapping[str, Scenarios]) ->
 
 
 MADE = DATA / "make_scenarios"
-PUBLISHED = Path("published/scenarios.tsv")
 
 
 class ScenariosEvaluation(Evaluation[ScenariosStage]):
@@ -196,7 +194,6 @@ class ScenariosEvaluation(Evaluation[ScenariosStage]):
         "`scenarios/<construction>`: items of which the right candidate is the more probable one in the base test; "
         "chance is 50. Each calibration is a child run."
     )
-    settings = ("scenarios.make", "scenarios.score")
     parts = ("calibration",)
 
     def __init__(self, stage: Stage[ScenariosStage]) -> None:
@@ -222,8 +219,3 @@ class ScenariosEvaluation(Evaluation[ScenariosStage]):
     def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
         """Return rates with a fixed preference for one word noted."""
         return with_preferences(rates, self.scenarios)
-
-    def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
-        """Return rates beside published ones."""
-        published = read_published(self.stage.use(PUBLISHED))
-        return {"tables/beside_published": beside_published(rates, published)}

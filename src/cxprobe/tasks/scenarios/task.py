@@ -9,17 +9,14 @@ import pandas as pd
 from cxprobe.constructions.checking import Fault, FoundFaults, repeated
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.results.findings import ReportModels
 from cxprobe.results.params import ReportParams
+from cxprobe.results.published import Beside
 from cxprobe.results.task import (
     Demand,
     Example,
     ExportedItems,
-    PageTable,
-    ReportInputs,
     Shown,
     Task,
-    published_table,
     read_demand,
 )
 from cxprobe.tasks.scenarios.evaluate import UNCALIBRATED
@@ -35,18 +32,19 @@ from cxprobe.tasks.scenarios.rules import (
 )
 from cxprobe.text import WORD_MASK, faults_of_text, render, slots_of
 
-_BESIDE = "evaluate_scenarios/tables/beside_published"
-
 
 class ScenariosTask(Task):
     """Masked scenarios."""
 
     params = ScenariosStage
     title = "Scenarios"
-    steps = ("make", "score")
     asks = ("masked",)
     caveat = "A scenario offers two words, and a model that always prefers one of them is right in half of the texts."
     items_file = "scenarios.yaml"
+    beside = Beside(
+        "Scenarios: percent beside published values (*: differs from the published rate); DeBERTa's head is applied "
+        "without its enhanced mask decoder, which transformers lacks"
+    )
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Scenarios:
         """Read the scenarios of a construction."""
@@ -80,17 +78,7 @@ class ScenariosTask(Task):
         """Return the test of a row without calibration."""
         if row["calibration"] != UNCALIBRATED:
             return None
-        return Shown(f"scenario {name_of_scenario(row['scenario'], items)}", in_overview=row["decides"])
-
-    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield accuracies and flips beside published ones."""
-        table = inputs.table(_BESIDE)
-        rows = table[table["construction"] == construction] if len(table) else table
-        if len(rows) and rows["published"].notna().any():
-            title = "Scenarios: percent beside published values (*: differs from the published rate)"
-            if rows["model"].str.contains("deberta").any():
-                title += "; DeBERTa's head is applied without its enhanced mask decoder, which transformers lacks"
-            yield published_table(rows.drop(columns="construction"), title, _BESIDE, models)
+        return Shown(f"scenario {name_of_scenario(row['scenario'], items)}")
 
     def export(self, params: ReportParams) -> ExportedItems:
         """Return the texts with their candidates."""

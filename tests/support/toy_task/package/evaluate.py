@@ -12,7 +12,6 @@ class GreetingsEvaluation(Evaluation[GreetingsStage]):
     """Greetings in the usual order of words and in another."""
 
     facets = FACETS
-    settings = ("greetings.make",)
 
     def responses(self, member, folder):
         """Return which order is the likelier."""

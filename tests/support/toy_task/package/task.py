@@ -15,7 +15,6 @@ class GreetingsTask(Task):
 
     params = GreetingsStage
     title = "Greetings"
-    steps = ("make",)
 
     def check(self, params, faults) -> None:
         """Refuse greetings of nobody."""
@@ -30,4 +29,4 @@ class GreetingsTask(Task):
 
     def shown(self, row, rates, items) -> Shown | None:
         """Return the label of the rate of all greetings."""
-        return Shown("greetings", in_overview=True) if row["decides"] else None
+        return Shown("greetings") if row["decides"] else None
