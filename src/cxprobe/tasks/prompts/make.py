@@ -244,24 +244,24 @@ def choose_examples(
     return [drawn[index] for index in order]
 
 
-def _draw_items(construction: str, material: Material, settings: MakePrompts, seed: int) -> list[Item]:
+def _draw_items(construction: str, items: Sequence[Item], settings: MakePrompts, seed: int) -> list[Item]:
     """Return the items of so many premises or frames of each set, so that what is asked about one stays together.
 
     The readings of premises take turns, so that no relation is asked for more often because of the draw.
     """
     drawn, sets = list[Item](), dict[str, list[Item]]()
-    for item in material.items:
+    for item in items:
         sets.setdefault(item.set, []).append(item)
-    for of, items in sets.items():
+    for of, of_set in sets.items():
         number = settings.control_premises if of.endswith(CONTROL) else settings.premises
-        readings = {item.cluster_premise: item.reading for item in items}
+        readings = {item.cluster_premise: item.reading for item in of_set}
         order = [*readings]  # of frames: they come in a drawn order in which A and B take turns
-        if items[0].kind == "inference":
+        if of_set[0].kind == "inference":
             generator = generator_for(seed, "questions", construction, of.removesuffix(CONTROL))
             shuffled = pd.Series(readings)[generator.permutation(sorted(readings))]
             order = shuffled.groupby(shuffled).cumcount().sort_values(kind="stable").index.tolist()
         kept = {*order[:number]}
-        drawn += [item for item in items if item.cluster_premise in kept]
+        drawn += [item for item in of_set if item.cluster_premise in kept]
     if not drawn:
         raise PromptError(
             f"{construction}: nothing to ask; neither prompts.make.sets nor prompts.make.files has an item about it"
@@ -298,11 +298,11 @@ def build_tables(
     for one in settings.shots:
         of = [material.sources[name] for name in one.sources]
         only = construction if one.of_the_construction else None
-        examples = choose_examples(of, only, one.number, seed=seed)
-        shown.append((one.number, "+".join(one.sources) or NO_EXAMPLES, examples))
+        drawn_of = choose_examples(of, only, one.number, seed=seed)
+        shown.append((one.number, "+".join(one.sources) or NO_EXAMPLES, drawn_of))
     seen = {example.premise for *_, examples in shown for example in examples}
     unseen = [item for item in material.items if item.kind == "reasoning" or item.premise not in seen]
-    drawn = _draw_items(construction, material._replace(items=unseen), settings, seed)
+    drawn = _draw_items(construction, unseen, settings, seed)
     inferences = [item for item in drawn if item.kind == "inference"]
     reasonings = [item for item in drawn if item.kind == "reasoning"]
     prompts, thoughts = settings.reasoning_prompts, settings.chain_of_thought

@@ -298,10 +298,10 @@ def tune_subset(
             )
         return table
 
-    def in_trials(layers: int) -> object:
-        return progress(layers * settings.trials)
-
-    return pd.concat(for_each_layer(features.vectors, search, jobs=jobs, progress=in_trials), ignore_index=True)
+    found = for_each_layer(
+        features.vectors, search, jobs=jobs, progress=lambda layers: progress(layers * settings.trials)
+    )
+    return pd.concat(found, ignore_index=True)
 
 
 def count_features(texts: Sequence[str], spec: object) -> csr_array:
