@@ -327,10 +327,8 @@ def loose_parts(content: ContrastsFile) -> Iterator[str]:
     words = {name: Counter(" ".join(texts).translate(_NO_MARKS).lower().split()) for name, texts in contexts.items()}
     needed = words["construction"]
     for condition in words:
-        if condition == "control":
-            continue
         shared = (needed & words[condition]).total() / max(needed.total(), 1)
-        if shared < 0.5:
+        if shared < 0.5 and condition != "control":
             what = f"{condition} has {100 * shared:.0f} % of the words of the construction's contexts"
             yield f"{what}; a rival is near if it changes one or two"
     for slot in content.slots:
