@@ -35,7 +35,6 @@ ANSWER = "answer"
 """The slot of a question that its answers fill."""
 PEOPLE = ("N1", "N2")
 """The slots of the two people: given names that are borne by one gender."""
-Condition: TypeAlias = Literal["construction", "control", "neutral", "rival"]
 SHUFFLED = "shuffled"
 """The condition that no file declares: the words of the construction's contexts in random order."""
 FUNCTION_WORDS = {"a", "an", "the", "some", "it", "them", "his", "her", "its", "their"}
@@ -43,8 +42,6 @@ FUNCTION_WORDS = {"a", "an", "the", "some", "it", "them", "his", "her", "its", "
 WORDINGS_OF_FRAME = 2
 """In how many wordings a frame is asked, where there are more."""
 _NO_MARKS = str.maketrans("", "", ".,")
-_SHARED = 0.5
-"""A rival with a smaller share of the construction's words is loose."""
 NAMES = ("female-name", "male-name")
 """The noun types of lexicon/people.yaml that have the given names; frames take turns with them."""
 
@@ -84,7 +81,7 @@ class ContrastsFile(Closed):
     """Slot -> what it is: every slot of the templates except the people, their pronouns and the answers."""
     questions: Annotated[list[Question], Field(min_length=1)]
     """What each context is followed by."""
-    conditions: dict[Condition, Contexts]
+    conditions: dict[Literal["construction", "control", "neutral", "rival"], Contexts]
     """What comes first. construction: a sentence with the construction; control: its meaning in plain words; neutral:
     the same syntax with a word that says nothing of what is asked; rival: the same words without the construction."""
     rivals: dict[SlotName, Contexts] = Field(default_factory=dict)
@@ -96,10 +93,16 @@ class ContrastsFile(Closed):
     """Rows that were written before anything was measured, and that no model was tried on."""
 
     @property
-    def declared(self) -> dict[str, Contexts]:
-        """All conditions: those of ``conditions``, and the rivals by their names in tables."""
-        further = {f"rival_{name}": contexts for name, contexts in self.rivals.items()}
-        return {**{str(name): contexts for name, contexts in self.conditions.items()}, **further}
+    def declared(self) -> dict[str, OwnQuestions]:
+        """All conditions with their questions: those of ``conditions``, and the rivals by their names in tables."""
+        every: dict[str, Contexts] = {str(name): contexts for name, contexts in self.conditions.items()}
+        every |= {f"rival_{name}": contexts for name, contexts in self.rivals.items()}
+        return {
+            name: one
+            if isinstance(one, OwnQuestions)
+            else OwnQuestions.model_construct(contexts=one, questions=self.questions)
+            for name, one in every.items()
+        }
 
     def wordings_of(self, frame: int) -> set[str | None]:
         """Return the wordings in which a frame is asked: `WORDINGS_OF_FRAME` in turn, so that all are asked as often.
@@ -116,8 +119,6 @@ class ContrastsFile(Closed):
     def cells(self, condition: str, wordings: Collection[str | None] | None = None) -> Iterator[tuple[str, "Cell"]]:
         """Yield the contexts of a condition with each question of some wordings, all of them for None; and a name."""
         declared = self.declared["construction" if condition == SHUFFLED else condition]
-        if not isinstance(declared, OwnQuestions):
-            declared = OwnQuestions.model_construct(contexts=declared, questions=self.questions)
         for number, context in enumerate(declared.contexts, start=1):
             for letter, question in zip(ascii_lowercase, declared.questions, strict=False):
                 if wordings is not None and question.wording not in wordings:
@@ -187,13 +188,18 @@ def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fau
     named = _people_of(content, "construction")
     wordings = {question.wording or "" for question in content.questions}
     used, unfilled = set[str](), set[str]()
-    yield from _faults_of_list("the question", _asked(content.questions), ("questions",))
-    for condition in content.declared:
-        declared, place = content.declared[condition], _place(condition)
-        contexts = declared.contexts if isinstance(declared, OwnQuestions) else declared
-        yield from _faults_of_list(f"{condition}: the context", contexts, place)
-        if isinstance(declared, OwnQuestions):
-            yield from _faults_of_list(f"{condition}: the question", _asked(declared.questions), place)
+    for condition, declared in content.declared.items():
+        place = _place(condition)
+        for context, times in Counter(declared.contexts).items():
+            if times > 1:
+                yield Fault(place, f"{condition}: the context {context!r} is there twice; keep one")
+            if not isinstance(context, str) and context[0] == context[1]:
+                what = f"the context {context[0]!r} is both halves; let them differ in the construction"
+                yield Fault(place, f"{condition}: {what}")
+        asked_at = ("questions",) if declared.questions is content.questions else place
+        for asked, times in Counter(f"{one.text} ({one.right})" for one in declared.questions).items():
+            if times > 1:
+                yield Fault(asked_at, f"the question {asked!r} is there twice; keep one")
         if (people_named := _people_of(content, condition)) != named:
             what = f"its contexts name the people {people_named}, and those of the construction {named}; let all name"
             yield Fault(place, f"{condition}: {what} the same people, each as often")
@@ -216,23 +222,10 @@ def _place(condition: str) -> tuple[str, ...]:
     return ("rivals", condition.removeprefix("rival_")) if condition.startswith("rival_") else ("conditions", condition)
 
 
-def _asked(questions: Sequence[Question]) -> list[str]:
-    return [f"{one.text} ({one.right})" for one in questions]
-
-
 def _people_of(content: ContrastsFile, condition: str) -> list[str]:
     """Return which people each context of a condition names, as often as it does."""
     named = (sorted(slot for slot in slots_of(cell.context) if slot in PEOPLE) for _, cell in content.cells(condition))
     return sorted({" and ".join(people) for people in named})
-
-
-def _faults_of_list(called: str, values: Sequence[Context], place: tuple[str, ...]) -> Iterator[Fault]:
-    """Yield what is there twice, and the contexts whose halves are equal."""
-    for value, times in Counter(values).items():
-        if times > 1:
-            yield Fault(place, f"{called} {value!r} is there twice; keep one")
-        if not isinstance(value, str) and value[0] == value[1]:
-            yield Fault(place, f"{called} {value[0]!r} is both halves; let them differ in the construction")
 
 
 def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
@@ -284,20 +277,19 @@ def _faults_of_preferences(content: ContrastsFile, pairs: Sequence[Pair]) -> Ite
         content: The contrasts, whose templates have no fault.
         pairs: Those of one row.
     """
-    own, plain = isinstance(content.conditions["control"], OwnQuestions), set[str]()
-
-    def is_plain(cell: Cell) -> bool:
-        return own and not cell.is_half and not {*PEOPLE} & {*slots_of(cell.right + cell.wrong)}
-
+    plain = set[str]()
+    if isinstance(content.conditions["control"], OwnQuestions):
+        for name, cell in content.cells("control"):
+            if not cell.is_half and not {*PEOPLE} & {*slots_of(cell.right + cell.wrong)}:
+                plain.add(name)
     preferences: dict[str, Counter[str]] = {condition: Counter() for condition in content.declared}
     for condition, counts in preferences.items():
         for name, cell in content.cells(condition):
-            if condition == "control" and is_plain(cell):
-                plain.add(name)
+            if condition == "control" and name in plain:
                 continue
-            for answer, sign in ((cell.right, 1), (cell.wrong, -1)):
-                wording = f" in the wording {cell.wording}" if cell.wording else ""
-                counts[f"the answer {answer!r}{wording}"] += sign
+            wording = f" in the wording {cell.wording}" if cell.wording else ""
+            counts[f"the answer {cell.right!r}{wording}"] += 1
+            counts[f"the answer {cell.wrong!r}{wording}"] -= 1
     for pair in pairs:
         if pair.groups["condition"] == "control" and pair.groups["cell"] in plain:
             continue
@@ -311,8 +303,7 @@ def _faults_of_preferences(content: ContrastsFile, pairs: Sequence[Pair]) -> Ite
             counts[f"{answer!r} after {pair.good[:start].strip()!r}, in contexts that {named}"] += sign
     contexts: dict[str, str] = {}
     for condition, counts in preferences.items():
-        more = {preferred: number for preferred, number in counts.items() if number}
-        for preferred, number in [*more.items()][:1]:
+        for preferred, number in [one for one in counts.items() if one[1]][:1]:
             times = "once" if abs(number) == 1 else f"{abs(number)} times"
             often = f"{times} more often {'right' if number > 0 else 'wrong'}"
             what = f"{preferred}, is {often} than not, so that a preference for it does not cancel"
@@ -322,8 +313,8 @@ def _faults_of_preferences(content: ContrastsFile, pairs: Sequence[Pair]) -> Ite
             yield Fault(_place(condition), f"{condition}: {what}{how}")
         told = "".join(pair.context + pair.good for pair in pairs if pair.groups["condition"] == condition)
         if told in contexts:
-            same = f"{condition}: says the same as {contexts[told]}; write contexts of its own"
-            yield Fault(_place(condition), same)
+            what = f"{condition}: says the same as {contexts[told]}; write contexts of its own"
+            yield Fault(_place(condition), what)
         contexts[told] = condition
 
 
@@ -336,10 +327,8 @@ def loose_parts(content: ContrastsFile) -> Iterator[str]:
     words = {name: Counter(" ".join(texts).translate(_NO_MARKS).lower().split()) for name, texts in contexts.items()}
     needed = words["construction"]
     for condition in words:
-        if condition == "control":
-            continue
         shared = (needed & words[condition]).total() / max(needed.total(), 1)
-        if shared < _SHARED:
+        if shared < 0.5 and condition != "control":
             what = f"{condition} has {100 * shared:.0f} % of the words of the construction's contexts"
             yield f"{what}; a rival is near if it changes one or two"
     for slot in content.slots:
@@ -381,8 +370,7 @@ def contrast_pairs(
     pairs: list[Pair] = []
     rng = generator_for(seed, name, "contrasts", part)
     turns = {kind: rng.permutation(people.types[kind].nouns).tolist() for kind in NAMES}
-    rows = content.held_out if part == "held_out" else content.frames
-    for number, row in enumerate(rows[: wanted.frames]):
+    for number, row in enumerate(getattr(content, part)[: wanted.frames]):
         kind = NAMES[number % 2]
         drawn = [turns[kind][(number - number % 2 + seat) % len(turns[kind])] for seat in (0, 1)]
         pronouns = people.pronouns[people.types[kind].pronouns[0]]
@@ -419,11 +407,11 @@ def pairs_of_frame(
     for condition in conditions:
         for name, cell in content.cells(condition, wordings):
             context = cell.context
-            if condition == SHUFFLED and seed_of_words is not None:
-                context = shuffled(context, seed_of_words)
-            clusters = {
-                slot: words for slot, words in row.items() if slot in cell.slots and words not in FUNCTION_WORDS
-            }
+            if condition == SHUFFLED:  # but for the full stop at its end
+                words = np.random.default_rng(seed_of_words).permutation(context.removesuffix(".").split(" "))
+                context = " ".join(words) + "." * context.endswith(".")
+            clusters = {slot: row[slot] for slot in row if slot in cell.slots and row[slot] not in FUNCTION_WORDS}
+            clusters["frame"] = frame
             orders = {"original": people}
             if {*PEOPLE} <= cell.slots:
                 orders["switched"] = people[::-1]
@@ -433,27 +421,16 @@ def pairs_of_frame(
                 good, bad = (render(f"{context} {text}".strip(), values).removeprefix(first) for text in cell.texts)
                 groups = {"condition": condition, "cell": name, "order": order}
                 id_ = "-".join([frame.replace(" ", "-"), *groups.values()])
-                yield Pair(
-                    id_, frame, first, good, bad, groups | {"wording": cell.wording}, {**clusters, "frame": frame}
-                )
-
-
-def shuffled(context: str, seed: int) -> str:
-    """Return the words of a template in an order that a seed decides; the full stop at its end stays there."""
-    words = np.random.default_rng(seed).permutation(context.removesuffix(".").split(" "))
-    return " ".join(words) + "." * context.endswith(".")
+                yield Pair(id_, frame, first, good, bad, groups | {"wording": cell.wording}, clusters)
 
 
 def make(stage: Stage[ContrastsStage]) -> Outcome:
     """Make ``<construction>.parquet``: one row a pair, see `contrast_pairs`."""
     section, people = stage.params.contrasts, load_people(stage.use(PEOPLE_FILE))
-    contents = {}
-    for name in section.constructions:  # all of them are read before the first is used
+    counts = Counter[str](constructions=len(section.constructions))
+    for name in section.constructions:
         stage.use(contrasts_file(name))
-        contents[name] = load_contrasts(name, people)
-    counts = Counter[str](constructions=len(contents))
-    for name, content in contents.items():
-        pairs = contrast_pairs(name, content, people, section.make, stage.params.seed)
+        pairs = contrast_pairs(name, load_contrasts(name, people), people, section.make, stage.params.seed)
         write_table(pair_table(pairs), stage.data / f"{name}.parquet")
         counts["pairs"] += len(pairs)
     return Outcome(counts=counts)

@@ -1,24 +1,22 @@
 """The section contrasts of params.yaml: which frames, and which models."""
 
 from pathlib import Path
-from typing import Annotated, ClassVar, get_args
+from typing import ClassVar, get_args
 
-from pydantic import Field
+from pydantic import NonNegativeInt, PositiveInt
 
 from cxprobe.files.schema import Closed, Distinct, Slug
 from cxprobe.models import SchemeName
 from cxprobe.models.params import RuleOfPairs
 from cxprobe.results.params import TaskParams, TaskSection
 
-Count = Annotated[int, Field(ge=1)]
-
 
 class MakeContrasts(Closed):
     """Frames from a construction's contrasts.yaml, from the first of those on that no model was tried on."""
 
-    frames: Count
+    frames: PositiveInt
     """How many of each construction."""
-    shuffled: Annotated[int, Field(ge=0)]
+    shuffled: NonNegativeInt
     """Of these, to which the words of the construction's contexts in random order are one more condition."""
 
 
@@ -27,14 +25,14 @@ class ScoreContrasts(Closed):
 
     scheme: SchemeName
     """How a masked model is asked: each token masked alone, or with what follows in its own word."""
-    token_budget: Count
+    token_budget: PositiveInt
     """The most tokens in one batch."""
 
 
 class MeasuredFrames(Closed):
     """The frames that a model gets."""
 
-    frames: Count | None = None
+    frames: PositiveInt | None = None
     """So many of each construction, from the first on; null for all. For masked models, which read a text once for
     each of its tokens."""
 

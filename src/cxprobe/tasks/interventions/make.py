@@ -6,6 +6,7 @@ first, and the last word before the answer.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -76,7 +77,7 @@ def load_neutral(path: Path = NEUTRAL_FILE) -> list[str]:
         ConstructionError: The file does not fit the schema, or neighbours end in the same word.
     """
     sentences = validate(NeutralSentences, read_yaml(path, ConstructionError), path, ConstructionError).sentences
-    for first, second in zip(sentences, sentences[1:] + sentences[:1], strict=True):
+    for first, second in pairwise([*sentences, sentences[0]]):
         if first.split()[-1] == second.split()[-1]:
             raise ConstructionError(f"{path}: {first!r} and the next sentence end in one word; change their order")
     return sentences
@@ -140,7 +141,7 @@ def load_labelled(name: str, people: People, constructions: Path = CONSTRUCTIONS
             )
     values = {slot: words for listed_rows in groups.values() for slot, words in listed_rows[0].items()}
     values |= {slot: people.types[kind].nouns[number] for number, (slot, kind) in enumerate(content.people.items())}
-    names = dict[str, tuple[str, ...]]()
+    names = list[tuple[str, ...]]()
     for key, sentence in content.sentences.items():
         place = f"{path}: sentences.{key}"
         try:
@@ -155,13 +156,14 @@ def load_labelled(name: str, people: People, constructions: Path = CONSTRUCTIONS
         differ = [region for region in regions if first.regions[region][0] != second.regions[region][0]]
         if not differ:
             raise ConstructionError(f"{place}: what stands before the answer is the same with both labels")
-        names[key] = tuple(regions[regions.index(differ[0]) :])
-    if len({len(regions) for regions in names.values()}) > 1:
+        names.append(tuple(regions[regions.index(differ[0]) :]))
+    if len({*map(len, names)}) > 1:
+        numbers = ", ".join(str(len(one)) for one in names)
         raise ConstructionError(
-            f"{path}: the sentences have {', '.join(str(len(regions)) for regions in names.values())} regions from the "
-            "first one on in which the labels differ; let all have equally many"
+            f"{path}: the sentences have {numbers} regions from the first one on in which the labels differ; let all "
+            "have equally many"
         )
-    return LabelledSentences(content, groups, values, next(iter(names.values())))
+    return LabelledSentences(content, groups, values, names[0])
 
 
 def fill_labelled(

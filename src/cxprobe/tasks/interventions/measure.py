@@ -21,7 +21,6 @@ from cxprobe.errors import DataError
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import kept_table, read_table, write_table
 from cxprobe.files.writing import DATA, SCRATCH, project_folder, scratch_folder
-from cxprobe.models.causal import CausalLM
 from cxprobe.models.intervening import (
     AT_ANSWER,
     BlockOutput,
@@ -33,7 +32,6 @@ from cxprobe.models.intervening import (
     tokens_of_sentence,
 )
 from cxprobe.models.loading import LoadedModel
-from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.pairs import load_language_model
 from cxprobe.models.params import Member
@@ -49,18 +47,13 @@ from cxprobe.tasks.interventions.params import InterventionsStage, MeasureInterv
 Matrix = NDArray[np.float64]
 _BATCH, _RATE, _WARM_UP = 4, 5e-3, 0.1  # of DAS, as in CausalGym
 _DAS_BY_CONTROL = "das_by_control"  # the direction that DAS finds for the control words
-_KINDS = (names.TRUE, names.CONTROL)  # of labels, in the order of the targets of `PromptedItems`
 _FEWEST = 8  # items that train, and items that test
-_MOST_ITERATIONS = 1000  # of the fit of a probe
 
 
 Exchange = Callable[[Matrix, Matrix], Matrix]
 """Returns the changed base vectors, given those of the base and of the source; all of shape (n, dimensions)."""
-
-
-def put_in(_base: Matrix, source: Matrix) -> Matrix:
-    """Return the whole vectors of the source."""
-    return source
+Exchanges = Mapping[str, list[Exchange]]
+"""Intervention, or `_DAS_BY_CONTROL` -> its exchanges, one a draw."""
 
 
 def along(direction: Matrix) -> Exchange:
@@ -177,11 +170,13 @@ class ReadLayer(NamedTuple):
     """What a layer makes of the items of a construction.
 
     Attributes:
+        asked: The items.
         output: Its output for the base sentences.
         base: Shape (items, regions, dimensions): the vectors of the base sentences.
         source: Those of the source sentences.
     """
 
+    asked: PromptedItems
     output: BlockOutput
     base: Tensor
     source: Tensor
@@ -214,9 +209,9 @@ def measure_layer(
     budget, parts = settings.token_budget, list[pd.DataFrame]()
     read = {name: read_layer(model, of, layer, budget) for name, of in asked.items()}
     found = {
-        name: find_exchanges(model, of, read[name], settings, fitting.of(f"{name}, layer {layer}"))
-        for name, of in asked.items()
-        if of.is_train.any()
+        name: find_exchanges(model, of, settings, fitting.of(f"{name}, layer {layer}"))
+        for name, of in read.items()
+        if of.asked.is_train.any()
     }
     for name, of in asked.items():
         test, last = np.flatnonzero(~of.is_train), len(of.regions) - 1
@@ -228,9 +223,9 @@ def measure_layer(
                 at, readable = by_region[-1 if number == last else number]
                 tried = _tried_on(name, learnt)
                 exchanges = {key: at[key] for _, _, key in tried}
-                answered = answers_exchanged(model, of, read[name], test, number, exchanges, budget)
+                answered = answers_exchanged(model, read[name], test, number, exchanges, budget)
                 for intervention, kind, key in tried:
-                    column = _KINDS.index(kind)
+                    column = int(kind == names.CONTROL)
                     after = -_margins(answered[key], name)[..., column]  # (draws, test items)
                     changed = np.mean([is_changed(before[:, column], draw) for draw in after], axis=0)
                     place = {"learnt": learnt, "region": of.regions[number], "intervention": intervention}
@@ -257,23 +252,17 @@ def _margins(answered: Tensor, name: str) -> Matrix:
 
 
 def answers_exchanged(
-    model: LoadedModel,
-    asked: PromptedItems,
-    read: ReadLayer,
-    test: NDArray[np.int64],
-    region: int,
-    exchanges: Mapping[str, list[Exchange]],
-    budget: int,
+    model: LoadedModel, read: ReadLayer, test: NDArray[np.int64], region: int, exchanges: Exchanges, budget: int
 ) -> dict[str, Tensor]:
     """Return the log-probabilities of the targets of test items after exchanges at a region: key -> (draws, n, 4)."""
     base, source = (side[test, region].double().numpy() for side in (read.base, read.source))  # (n, dimensions)
     written = [exchange(base, source) for drawn in exchanges.values() for exchange in drawn]
     times = len(written)
-    prompts = [asked.base[item] for item in test]
+    prompts = [read.asked.base[item] for item in test]
     columns = torch.tensor([prompt.regions[region] for prompt in prompts]).repeat(times)
     vectors = torch.from_numpy(np.concatenate(written)).float()
     edits = Edits(read.output, torch.from_numpy(np.tile(test, times)), columns, vectors)
-    answered = answers_after(model, prompts * times, asked.targets[test].repeat(times, 1), edits, budget)
+    answered = answers_after(model, prompts * times, read.asked.targets[test].repeat(times, 1), edits, budget)
     draws = [len(drawn) for drawn in exchanges.values()]
     return dict(zip(exchanges, torch.split(answered.reshape(times, len(test), 4), draws), strict=True))
 
@@ -284,20 +273,20 @@ def read_layer(model: LoadedModel, asked: PromptedItems, layer: int, token_budge
     for prompts in (asked.base, asked.source):
         outputs.append(block_output(model, prompts, layer - 1, token_budget))
         vectors.append(outputs[-1].at(torch.tensor([prompt.regions for prompt in prompts])))
-    return ReadLayer(outputs[0], *vectors)
+    return ReadLayer(asked, outputs[0], *vectors)
 
 
 def find_exchanges(
-    model: LoadedModel, asked: PromptedItems, read: ReadLayer, settings: MeasureInterventions, fitting: Fitting
-) -> list[tuple[dict[str, list[Exchange]], Matrix]]:
+    model: LoadedModel, read: ReadLayer, settings: MeasureInterventions, fitting: Fitting
+) -> list[tuple[Exchanges, Matrix]]:
     """Return what the training items give at each region; see `measure_layer` for the arguments.
 
     Returns:
-        For each region: intervention, or `_DAS_BY_CONTROL` -> its exchanges, one a draw; and readable, shape (test
-        items,): the share of an item's two vectors whose label the probe finds.
+        For each region: the exchanges; and readable, shape (test items,): the share of an item's two vectors whose
+        label the probe finds.
     """
-    rng = generator_for(fitting.seed, "random directions", read.output.block + 1)
-    das = train_das(model, asked, read, settings.steps, fitting.seed)
+    rng, asked = generator_for(fitting.seed, "random directions", read.output.block + 1), read.asked
+    das = train_das(model, read, settings.steps, fitting.seed)
     positive = (asked.items["base"] == min(asked.items["base"])).to_numpy(dtype=bool)
     parts = (asked.is_train, ~asked.is_train)
     labels, held_out = (np.concatenate([positive[part], ~positive[part]]) for part in parts)
@@ -307,8 +296,8 @@ def find_exchanges(
         vectors, others = (np.concatenate([side[part] for side in sides]) for part in parts)
         probe = fit_probe(vectors, labels, fitting.of(region))
         right = credits_of_margins(np.where(held_out, 1, -1) * probe.decision_function(others))
-        exchanges: dict[str, list[Exchange]] = {
-            names.WHOLE: [put_in],
+        exchanges: Exchanges = {
+            names.WHOLE: [lambda _base, source: source],
             names.DAS: [along(das[0, number])],
             _DAS_BY_CONTROL: [along(das[1, number])],
             names.MEANS: [along(vectors[labels].mean(axis=0) - vectors[~labels].mean(axis=0))],
@@ -331,15 +320,14 @@ def is_changed(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArr
     return first * second + (1 - first) * (1 - second)
 
 
-def train_das(model: LoadedModel, asked: PromptedItems, read: ReadLayer, steps: int, seed: int) -> Matrix:
+def train_das(model: LoadedModel, read: ReadLayer, steps: int, seed: int) -> Matrix:
     """Find the direction of each region along which an exchange makes the source's answer most probable: rank-1 DAS.
 
     All directions of a layer are trained at once, and none sees another.
 
     Args:
         model: The model, whose weights stay as they are.
-        asked: The items; those that train are used.
-        read: What the layer makes of them.
+        read: What the layer makes of the items; those that train are used.
         steps: How many steps of 4 items; every item is used once before any is used again.
         seed: Of the first directions and of the order of items.
 
@@ -352,6 +340,7 @@ def train_das(model: LoadedModel, asked: PromptedItems, read: ReadLayer, steps: 
         warm-up in the first tenth of the steps, then linear decay to 0.
     """
     model.model.requires_grad_(False)
+    asked = read.asked
     rng, (_, regions, dimensions) = generator_for(seed, "das", read.output.block), read.base.shape
     first = rng.standard_normal((2, regions, dimensions))
     first /= np.linalg.norm(first, axis=-1, keepdims=True)
@@ -359,12 +348,10 @@ def train_das(model: LoadedModel, asked: PromptedItems, read: ReadLayer, steps: 
     train = np.flatnonzero(asked.is_train)
     rounds = [rng.permutation(train) for _ in range(-(-steps * _BATCH // len(train)))]
     batches = np.concatenate(rounds)[: steps * _BATCH].reshape(steps, _BATCH)
-    warm_up = max(1, round(_WARM_UP * steps))
-    falling = max(1, steps - warm_up)
+    rising = max(1, round(_WARM_UP * steps))
+    falling = max(1, steps - rising)
     optimiser = torch.optim.Adam([free], lr=_RATE)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: min(step / warm_up, max(0, steps - step) / falling)
-    )
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda n: min(n / rising, max(0, steps - n) / falling))
     for items in batches:
         optimiser.zero_grad()
         item, kind = (grid.ravel() for grid in np.meshgrid(items, range(2), indexing="ij"))
@@ -394,7 +381,6 @@ def measure(stage: Stage[InterventionsStage], member: Member) -> dict[str, float
     settings, seed = stage.params.interventions.measure, stage.params.seed
     items = read_table(stage.use(DATA / "make_interventions" / "items.parquet"))
     made = {str(name): table for name, table in items.groupby("construction", sort=False)}
-    model: MeasuredModel[MaskedLM | CausalLM]
     model = MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
     kept, described, processes = project_folder() / SCRATCH / "interventions", model.described, model.processes
     asked = {name: prompt_items(described, of, seed, f"models.{model.slug}, {name}") for name, of in made.items()}
@@ -409,7 +395,7 @@ def measure(stage: Stage[InterventionsStage], member: Member) -> dict[str, float
     def effects_of(layer: int) -> pd.DataFrame:
         table = kept_table(work[layer])
         if table is None:
-            fitting = Fitting(1.0, False, _MOST_ITERATIONS, seed, model.what)
+            fitting = Fitting(1.0, False, 1000, seed, model.what)
             table = measure_layer(model.loaded, asked, layer, settings, fitting)
             write_table(table, work[layer], optional=table.columns)
         return table

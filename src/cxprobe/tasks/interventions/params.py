@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, PositiveInt
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
 from cxprobe.results.params import Everything, TaskParams, TaskSection
@@ -41,13 +41,13 @@ class MakeInterventions(Closed):
 class MeasureInterventions(Closed):
     """Vectors that are exchanged."""
 
-    layers: Annotated[int, Field(ge=1)] | None
+    layers: PositiveInt | None
     """How many layers, evenly spaced, the last one among them; null for all."""
-    steps: Annotated[int, Field(ge=1)]
+    steps: PositiveInt
     """Steps of DAS, each with 4 items; 100 in CausalGym. With fewer a direction may not be found."""
-    draws: Annotated[int, Field(ge=1)]
+    draws: PositiveInt
     """Random directions."""
-    token_budget: Annotated[int, Field(ge=1)]
+    token_budget: PositiveInt
     """The most tokens in one batch that is evaluated."""
 
 

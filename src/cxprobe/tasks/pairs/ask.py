@@ -20,8 +20,6 @@ from cxprobe.tasks.pairs.params import AskPairs, PairsParams, PairsStage
 from cxprobe.tasks.pairs.sources import folder_of, read_sources
 from cxprobe.text import Template, fill
 
-_COLUMNS = ["id", "pair", "gold", "option_a", "option_b", "question"]
-
 
 class PreferencePrompts(Closed):
     """How models are asked about the two texts of a pair."""
@@ -70,7 +68,7 @@ def preference_questions(pairs: pd.DataFrame, name: str, prompts: PreferenceProm
         for gold, (a, b) in texts.items() if good != bad else ():
             question = "\n\n".join([before, fill(prompts.item, {"a": a, "b": b}), prompts.direct])
             rows.append((f"{id_}/{gold}", id_, gold, a, b, question))
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    return pd.DataFrame(rows, columns=["id", "pair", "gold", "option_a", "option_b", "question"])
 
 
 def drawn_pairs(section: PairsParams, made: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.DataFrame]:

@@ -18,7 +18,6 @@ where a text or a name must be.
 """
 
 import re
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -109,9 +108,9 @@ def read_benchmark(folder: Path, benchmark: Benchmark) -> pd.DataFrame:
         DataError: A file is damaged, an id is there twice, the pairs cannot be evaluated as the parameters say, or the
             name of a group is no slug, or that of all groups; with its row.
     """
-    tables = []
+    tables, read = [], read_blimp if benchmark.format == "blimp" else read_generic
     for path in benchmark_files(folder, benchmark):
-        table = READERS[benchmark.format](path)
+        table = read(path)
         tables.append(table.assign(place=[f"{path}, row {row}" for row in range(1, len(table) + 1)]))
     pairs = without_gaps(pd.concat(tables, ignore_index=True))
     clusters = cluster_columns(pairs)
@@ -147,9 +146,3 @@ def read_benchmark(folder: Path, benchmark: Benchmark) -> pd.DataFrame:
 def slug_of(name: str) -> str:
     """Return a name as a slug; "" if it has no letter a to z and no digit."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
-READERS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
-    "blimp": read_blimp,
-    "pairs": read_generic,
-}

@@ -256,7 +256,11 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
     """
     if faults := list(faults_of_pairs(content, people)):
         return faults
-    faults = [*_other_people(content, people), *_frequent_verbs(content)]
+    faults = [*_other_people(content, people)]
+    for verb, number in Counter(normalised(row["verb"]) for row in content.frames if "verb" in row).items():
+        if number > MOST_OF_A_VERB:
+            what = f"the verb '{verb}' is in {number} frames, and may be in {MOST_OF_A_VERB}; take others"
+            faults.append(Fault(("frames",), f"{what}, so that no verb decides much"))
     pronouns = next(iter(people.pronouns.values())) if content.people else {}
     of_rows = {
         group: [item for row in range(len(rows)) for item in _rendered(content, group, row, _PLACES, pronouns)]
@@ -328,12 +332,3 @@ def _other_people(content: PairsFile, people: People) -> Iterator[Fault]:
                 if match := person.search(words):
                     what = f"'{match[0]}' can also be one of the people, who would then be there twice"
                     yield Fault((*keys_of(group), position, slot), f"{slot}: {what}; take somebody else")
-
-
-def _frequent_verbs(content: PairsFile) -> Iterator[Fault]:
-    """Find verbs that are in more than `MOST_OF_A_VERB` frames."""
-    counts = Counter(normalised(row["verb"]) for row in content.frames if "verb" in row)
-    for verb, number in counts.items():
-        if number > MOST_OF_A_VERB:
-            what = f"the verb '{verb}' is in {number} frames, and may be in {MOST_OF_A_VERB}; take others"
-            yield Fault(("frames",), f"{what}, so that no verb decides much")

@@ -308,13 +308,11 @@ def make(stage: Stage[PairsStage]) -> Outcome:
     """Make the pairs of every construction, and read those of benchmarks."""
     section, seed = stage.params.pairs, stage.params.seed
     people, how = load_people(stage.use(PEOPLE_FILE)), section.make
-    contents = {}
-    for name in section.constructions:  # all of them are read before the first is used
-        stage.use(pairs_file(name))
-        contents[name] = load_pairs(name, people)
-    counts = Counter[str](constructions=len(contents))
+    counts = Counter[str](constructions=len(section.constructions))
     tables, own = {}, []
-    for name, content in contents.items():
+    for name in section.constructions:
+        stage.use(pairs_file(name))
+        content = load_pairs(name, people)
         pairs = build_pairs(name, content, people, how, seed)
         write_table(pairs, stage.data / f"{name}.parquet")
         own.append(pairs)

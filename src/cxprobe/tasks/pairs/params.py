@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, PositiveInt
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
 from cxprobe.models import SchemeName
@@ -12,7 +12,6 @@ from cxprobe.models.params import RuleOfPairs, members_of
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 
 ScoreName = Literal["per_token", "sum", "per_character", "given_context"]
-Count = Annotated[int, Field(ge=1)]
 TAKEN = ("own", "real", "pseudo", "form", "meaning", "words", "used", "control", "n")
 """What no benchmark may be called: sources of the project's pairs, questions, and metrics beside those of questions."""
 FORM = "-form"
@@ -46,11 +45,11 @@ class Benchmark(Closed):
 class PerCell(Closed):
     """Pairs of a cell: one variant, of one noun type, in one order."""
 
-    meaning: Count
+    meaning: PositiveInt
     """For pairs that test what a construction means."""
-    form: Count
+    form: PositiveInt
     """For pairs that test how something is formed."""
-    control: Count
+    control: PositiveInt
     """For controls, whose answer the text says in plain words."""
 
 
@@ -60,16 +59,16 @@ class AskedPairs(Closed):
     For masked models, which read a text once for each of its tokens.
     """
 
-    meaning: Count | None = None
-    form: Count | None = None
-    control: Count | None = None
+    meaning: PositiveInt | None = None
+    form: PositiveInt | None = None
+    control: PositiveInt | None = None
 
 
 class MakePairs(Closed):
     """Minimal pairs from a construction's pairs.yaml."""
 
     pairs_per_condition: PerCell
-    pseudowords: Count | None
+    pseudowords: PositiveInt | None
     """How many pairs of each cell also come with pseudowords, random syllables, in the place of content words, where
     pairs.yaml declares these; null for none."""
 
@@ -79,7 +78,7 @@ class ScorePairs(Closed):
 
     schemes: SomeDistinct[SchemeName]
     """How masked models are asked: each token masked alone, or with what follows in its own word."""
-    token_budget: Count
+    token_budget: PositiveInt
     """The most tokens in one batch."""
 
 
@@ -98,7 +97,7 @@ class AskPairs(Closed):
 
     prompt: str
     """A name of prompts/preferences.yaml."""
-    pairs_per_construction: Count | None
+    pairs_per_construction: PositiveInt | None
     """How many pairs of each construction are drawn, and as many with pseudowords, or of each group of a benchmark;
     each is asked about twice. null for all."""
 

@@ -155,20 +155,16 @@ class InferenceItems(Closed):
     challenge: list[Challenge] = Field(default_factory=list)
     """Sentences that only look like it; absent for a construction that has no such rival."""
 
-    @model_validator(mode="after")
-    def _can_be_rendered(self) -> "InferenceItems":
-        if faults := [*self._faults()]:
-            raise ValueError("\n".join(faults))
-        return self
-
     @property
     def all_premises(self) -> dict[tuple[str, int], Premise | Challenge]:
         """All premises by their places: ("premises", 0) and so on, then ("challenge", 0) and so on."""
         parts: dict[str, Sequence[Premise | Challenge]] = {"premises": self.premises, "challenge": self.challenge}
         return {(part, number): premise for part, of in parts.items() for number, premise in enumerate(of)}
 
-    def _faults(self) -> Iterator[str]:
-        named: list[tuple[str, Collection[str], Collection[str]]] = []  # a place, what it names, and what there is
+    @model_validator(mode="after")
+    def _can_be_rendered(self) -> "InferenceItems":
+        faults, named = list[str](), list[tuple[str, Collection[str], Collection[str]]]()
+        # A place, what it names, and what there is.
         named += [(f"readings.{reading}", golds, self.hypotheses) for reading, golds in self.readings.items()]
         for (part, number), premise in self.all_premises.items():
             path = f"{part}[{number}]"
@@ -180,9 +176,12 @@ class InferenceItems(Closed):
                 try:
                     render(text, premise.slots)
                 except ValueError as fault:
-                    yield f"{place}: {fault}"
+                    faults.append(f"{place}: {fault}")
         for place, names, known in named:
-            yield from (f"{place}: '{name}' is unknown{suggest(name, [*known])}" for name in names if name not in known)
+            faults += (f"{place}: '{name}' is unknown{suggest(name, [*known])}" for name in names if name not in known)
+        if faults:
+            raise ValueError("\n".join(faults))
+        return self
 
     def hypothesis(self, name: str, premise: TemplatedSentence) -> str:
         """Return a template's sentence about a premise."""

@@ -1,7 +1,7 @@
 """The questions about a construction, made of its own items and of imported ones."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain, product
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -23,21 +23,11 @@ from cxprobe.tasks.prompts.items import (
     render_inferences,
     render_reasonings,
 )
-from cxprobe.tasks.prompts.params import (
-    CONTROL,
-    OWN,
-    PAPER,
-    RELATIONS,
-    Kind,
-    MakePrompts,
-    PromptsStage,
-)
+from cxprobe.tasks.prompts.params import CONTROL, OWN, PAPER, RELATION_OF, MakePrompts, PromptsStage
 from cxprobe.text import Template, fill
 
 ORDERS: Mapping[Literal["paper", "rotated"], tuple[str, ...]] = {"paper": (PAPER,), "rotated": (PAPER, "BCA", "CAB")}
 NO_EXAMPLES = "none"
-Shown = tuple[int, str, Sequence[Item]]
-"""A number of shots, where their examples come from, and the examples."""
 
 
 class Prompt(Closed):
@@ -101,13 +91,6 @@ def shown_letter(letter: str, order: str) -> str:
     return PAPER[order.index(letter)]
 
 
-def _fields(item: Item, neither: str = "", order: str = "") -> dict[str, str]:
-    """Return the fields of texts about an item -> words; a, b and c are its options as an order shows them."""
-    options = dict(zip(PAPER, (item.a, item.b, neither), strict=True))
-    fields = {name: getattr(item, name) for name in ("premise", "hypothesis", "text", "question")}
-    return fields | {letter: options[meant] for letter, meant in zip("abc", order or PAPER, strict=True)}
-
-
 def ask_item(
     item: Item,
     name: str,
@@ -115,9 +98,11 @@ def ask_item(
     examples: Sequence[Item] = (),
     *,
     chain_of_thought: bool,
-    order: str = "",
-) -> tuple[str, dict[str, str]]:
+    order: str = PAPER,
+) -> tuple[str, dict[str, Any]]:
     """Return the question about a premise and a hypothesis, or the multiple-choice question, and the fields in it.
+
+    The fields are those of the item, of which a and b, and c, are the options as the order shows them.
 
     Args:
         item: What is asked about.
@@ -133,18 +118,16 @@ def ask_item(
     Source:
         Scivetti et al. 2025, experiments 1 to 3; the words are this project's own.
     """
-    prompts: InferencePrompts | ReasoningPrompts
-    place = f"prompts.make.{item.kind}_prompts"
-    if item.kind == "inference":
-        prompts, fields, parts = wording.inference, _fields(item), []
-        if examples:
-            parts = [prompts.heading]
-            parts += [fill(prompts.example, _fields(shown) | {"answer": shown.gold}) for shown in examples]
-        before = named(prompts.prompts, name, place).text
-    else:
-        prompts, parts = wording.reasoning, []
-        fields = _fields(item, prompts.neither, order)
-        before = named(prompts.prompts, name, place).text.replace("{unsure}", shown_letter("C", order or PAPER))
+    prompts: InferencePrompts | ReasoningPrompts = getattr(wording, item.kind)
+    before = named(prompts.prompts, name, f"prompts.make.{item.kind}_prompts").text
+    options, parts = {"A": item.a, "B": item.b, "C": ""}, list[str]()
+    if item.kind == "reasoning":
+        options["C"] = wording.reasoning.neither
+        before = before.replace("{unsure}", shown_letter("C", order))
+    if examples:
+        parts.append(wording.inference.heading)
+        parts += (fill(wording.inference.example, one._asdict() | {"answer": one.gold}) for one in examples)
+    fields = item._asdict() | {letter: options[meant] for letter, meant in zip("abc", order, strict=True)}
     after = prompts.reasoned if chain_of_thought else prompts.direct
     return "\n\n".join(filter(None, [before, *parts, fill(prompts.item, fields), after])), fields
 
@@ -245,14 +228,13 @@ def choose_examples(
                 by_premise.setdefault(item.premise, []).append(item)
         of_premises = list(by_premise.values())
         generator = generator_for(seed, "examples", number, construction)
-        chosen: dict[str, list[Item]] = {str(gold): [] for gold in range(len(RELATIONS))}
+        chosen: dict[str, list[Item]] = {gold: [] for gold in RELATION_OF}
         for index in generator.permutation(len(of_premises)):
             for gold, items in chosen.items():
                 fitting = [item for item in of_premises[index] if item.gold == gold]
                 if fitting and len(items) < shots:
                     items.append(fitting[generator.integers(len(fitting))])
-        counts = dict(zip(RELATIONS, map(len, chosen.values()), strict=True))
-        if too_few := [f"{count} of {relation}" for relation, count in counts.items() if count < shots]:
+        if too_few := [f"{len(items)} of {RELATION_OF[gold]}" for gold, items in chosen.items() if len(items) < shots]:
             raise PromptError(
                 f"prompts.make.shots: a source of {shots} examples of each relation of {construction or 'anything'} "
                 f"has {', '.join(too_few)}; ask for fewer, or name a larger source"
@@ -262,62 +244,29 @@ def choose_examples(
     return [drawn[index] for index in order]
 
 
-def _draw_items(construction: str, material: Material, settings: MakePrompts, seed: int) -> list[Item]:
+def _draw_items(construction: str, items: Sequence[Item], settings: MakePrompts, seed: int) -> list[Item]:
     """Return the items of so many premises or frames of each set, so that what is asked about one stays together.
 
     The readings of premises take turns, so that no relation is asked for more often because of the draw.
     """
     drawn, sets = list[Item](), dict[str, list[Item]]()
-    for item in material.items:
+    for item in items:
         sets.setdefault(item.set, []).append(item)
-    for of, items in sets.items():
+    for of, of_set in sets.items():
         number = settings.control_premises if of.endswith(CONTROL) else settings.premises
-        readings = {item.cluster_premise: item.reading for item in items}
+        readings = {item.cluster_premise: item.reading for item in of_set}
         order = [*readings]  # of frames: they come in a drawn order in which A and B take turns
-        if items[0].kind == "inference":
+        if of_set[0].kind == "inference":
             generator = generator_for(seed, "questions", construction, of.removesuffix(CONTROL))
             shuffled = pd.Series(readings)[generator.permutation(sorted(readings))]
             order = shuffled.groupby(shuffled).cumcount().sort_values(kind="stable").index.tolist()
         kept = {*order[:number]}
-        drawn += [item for item in items if item.cluster_premise in kept]
+        drawn += [item for item in of_set if item.cluster_premise in kept]
     if not drawn:
         raise PromptError(
             f"{construction}: nothing to ask; neither prompts.make.sets nor prompts.make.files has an item about it"
         )
     return drawn
-
-
-def _asked(
-    items: Sequence[Item],
-    shown: Sequence[Shown],
-    prompts: Mapping[Kind, Mapping[str, Sequence[str]]],
-    thoughts: Sequence[bool],
-) -> Iterator[tuple[Item, Sequence[Item], dict[str, Any]]]:
-    """Yield what is asked: an item, the examples, and the columns of a question without its texts.
-
-    Args:
-        items: What is asked about.
-        shown: The examples of inferences; multiple choice has none.
-        prompts: Kind of item -> name of a prompt -> the orders of the options; "" for inferences.
-        thoughts: With a chain of thought or without.
-    """
-    for kind, orders in prompts.items():
-        by_shots = shown if kind == "inference" else [(0, NO_EXAMPLES, ())]
-        of_kind = [item for item in items if item.kind == kind]
-        for prompt, (shots, sources, examples), thought, item in product(orders, by_shots, thoughts, of_kind):
-            for order in orders[prompt]:
-                parts = [item.id, prompt, str(shots), sources, "reasoned" if thought else "direct"]
-                if order not in ("", PAPER):  # with the paper's order the id is the same whichever others are asked
-                    parts.append(order)
-                row: dict[str, Any] = {"id": "/".join(parts), "item": item.id}
-                row |= dict(zip(_ABOUT, item[1:], strict=False))
-                if order:
-                    row["gold"] = shown_letter(item.gold, order)
-                how = {"prompt": prompt, "shots": shots, "examples": sources, "chain_of_thought": thought}
-                yield item, examples, row | how | {"order": order}
-
-
-_ABOUT = Item._fields[1:11]  # without texts
 
 
 def build_tables(
@@ -345,26 +294,38 @@ def build_tables(
     Raises:
         PromptError: A prompt is unknown, a source of examples is too small, or there is nothing to ask.
     """
-    shown = list[Shown]()
-    for shots in settings.shots:
-        sources = [material.sources[name] for name in shots.sources]
-        only = construction if shots.of_the_construction else None
-        of_shots = choose_examples(sources, only, shots.number, seed=seed)
-        shown.append((shots.number, "+".join(shots.sources) or NO_EXAMPLES, of_shots))
-    seen = {example.premise for _, _, of_shots in shown for example in of_shots}
+    shown = list[tuple[int, str, Sequence[Item]]]()  # the number of shots, where their examples come from, and these
+    for one in settings.shots:
+        of = [material.sources[name] for name in one.sources]
+        only = construction if one.of_the_construction else None
+        drawn_of = choose_examples(of, only, one.number, seed=seed)
+        shown.append((one.number, "+".join(one.sources) or NO_EXAMPLES, drawn_of))
+    seen = {example.premise for *_, examples in shown for example in examples}
     unseen = [item for item in material.items if item.kind == "reasoning" or item.premise not in seen]
-    drawn = _draw_items(construction, material._replace(items=unseen), settings, seed)
-    prompts: dict[Kind, Mapping[str, Sequence[str]]] = {
-        "inference": dict.fromkeys(settings.inference_prompts, ("",)),
-        "reasoning": dict.fromkeys(settings.reasoning_prompts, ORDERS[settings.option_orders]),
-    }
+    drawn = _draw_items(construction, unseen, settings, seed)
+    inferences = [item for item in drawn if item.kind == "inference"]
+    reasonings = [item for item in drawn if item.kind == "reasoning"]
+    prompts, thoughts = settings.reasoning_prompts, settings.chain_of_thought
+    asked = chain(
+        product(settings.inference_prompts, shown, thoughts, inferences, [""]),
+        product(prompts, [(0, NO_EXAMPLES, [])], thoughts, reasonings, ORDERS[settings.option_orders]),
+    )
     questions = []
-    for item, examples, row in _asked(drawn, shown, prompts, settings.chain_of_thought):
-        how = {"chain_of_thought": row["chain_of_thought"], "order": row["order"]}
-        question, fields = ask_item(item, row["prompt"], wording, examples, **how)
+    for prompt, (shots, sources, examples), thought, item, order in asked:
+        ordered = order or PAPER
+        question, fields = ask_item(item, prompt, wording, examples, chain_of_thought=thought, order=ordered)
+        parts = [item.id, prompt, str(shots), sources, "reasoned" if thought else "direct"]
+        if ordered != PAPER:  # with the paper's order the id is the same whichever others are asked
+            parts.append(order)
+        row = {"id": "/".join(parts), "item": item.id} | {name: fields[name] for name in _ABOUT}
+        row |= {"prompt": prompt, "shots": shots, "examples": sources, "chain_of_thought": thought, "order": order}
+        row["gold"] = shown_letter(item.gold, order) if order else item.gold
         questions.append(row | {"question": question} | {f"option_{letter}": fields[letter] for letter in "abc"})
     items = item_table(material.items, {item.id for item in drawn})
     return {"questions": pd.DataFrame(questions), "items": items}
+
+
+_ABOUT = Item._fields[1:11]  # without texts
 
 
 def item_table(items: Sequence[Item], drawn: Collection[str]) -> pd.DataFrame:

@@ -24,7 +24,6 @@ NEGATION = re.compile(
     r"\b(?:no|not|never|none|nobody|nothing|nowhere|neither|nor|cannot|without)\b|n[’']t\b", re.IGNORECASE
 )
 _LEAST = 1e-6  # the pseudo-probability of an answer that the training never has
-AnswerRates = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
 
 
 def baseline_answers(spec: BaselineSpec, items: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -73,13 +72,25 @@ def baseline_answers(spec: BaselineSpec, items: pd.DataFrame, *, seed: int) -> p
 
 def _learn_in_folds(
     spec: BaselineSpec, items: pd.DataFrame, symbols: Sequence[str], seed: int, of: str
-) -> tuple[pd.DataFrame, AnswerRates]:
+) -> tuple[pd.DataFrame, NDArray[np.float64]]:
     """Return the items of a set that can be answered, and the pseudo-probabilities of their answers, learnt in folds.
 
     Items of one group, such as a premise, are in one fold. What is learnt of one option of multiple choice by its facts
-    holds for the other, since each item is read both ways.
+    holds for the other, since each item is read both ways. A logistic regression learns from counts of n-grams, and a
+    tree from a number.
+
+    Raises:
+        ProbeError: The solver did not converge.
     """
-    groups, folds, counts, weights = f"{CLUSTER}premise", FOLDS, FACTS, None
+    # They take a second to import, and models that are no baselines do without them.
+    from sklearn.dummy import DummyClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.tree import DecisionTreeClassifier
+
+    from cxprobe.probing import Fitting, fit_probe
+
+    groups, folds, weights = f"{CLUSTER}premise", FOLDS, None
+    counts: NgramFeatures | TagNgrams | None = None
     if isinstance(spec, Classifier):
         folds, counts, weights = spec.folds, spec.counts, "balanced"
         if spec.folds_by == "template":
@@ -87,7 +98,7 @@ def _learn_in_folds(
             items = items[items["template"] != ""]
         both = items.assign(read=counted_texts(counts, items[spec.kind.removesuffix("_only")].tolist()))
     elif spec.kind == "facts_only":
-        items = items[items["facts"] != ""]
+        items, counts = items[items["facts"] != ""], FACTS
         exchanged = items.assign(read=_with_letters(items, "BA"), gold=items["gold"].replace({"A": "B", "B": "A"}))
         both = pd.concat([items.assign(read=_with_letters(items, "AB")), exchanged])
     else:
@@ -101,39 +112,20 @@ def _learn_in_folds(
     fold, rates = both[groups].map(fold_of).to_numpy(), pd.DataFrame(0.0, range(len(both)), [*symbols])
     for number in set(fold):
         train, test = both[fold != number], both[fold == number]
-        learner = _fit(spec, None if spec.kind in _READ else counts, train["read"].tolist(), train["gold"], weights)
+        seen, golds = train["read"].tolist(), train["gold"].to_numpy()
+        learner: Any
+        if len(set(golds)) == 1:
+            learner = DummyClassifier().fit(seen, golds)
+        elif counts is None:
+            learner = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(seen, golds)
+        else:
+            counter, fitting = ngram_counter(counts), Fitting(1.0, False, 1000, 0, spec.kind)
+            learner = make_pipeline(counter, *fit_probe(counter.fit_transform(seen), golds, fitting, weights))
         rates.loc[fold == number, [*learner.classes_]] = learner.predict_proba(test["read"].tolist())
     learnt = rates.to_numpy()
     if len(both) > len(items):  # of the items as they are, and with A and B exchanged
         learnt = (learnt[: len(items)] + learnt[len(items) :, [1, 0, 2]]) / 2
     return items, learnt
-
-
-def _fit(
-    spec: BaselineSpec,
-    counts: NgramFeatures | TagNgrams | None,
-    read: list[Any],
-    golds: "pd.Series[str]",
-    weights: str | None,
-) -> Any:
-    """Return a fitted model: a logistic regression on counts of n-grams or, without them, a tree on a number.
-
-    Raises:
-        ProbeError: The solver did not converge.
-    """
-    # They take a second to import, and models that are no baselines do without them.
-    from sklearn.dummy import DummyClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.tree import DecisionTreeClassifier
-
-    from cxprobe.probing import Fitting, fit_probe
-
-    if golds.nunique() == 1:
-        return DummyClassifier().fit(read, golds)
-    if counts is None:
-        return DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(read, golds)
-    counter, fitting = ngram_counter(counts), Fitting(1.0, False, 1000, 0, spec.kind)
-    return make_pipeline(counter, *fit_probe(counter.fit_transform(read), golds.to_numpy(), fitting, weights))
 
 
 def _referent(kind: str, text: str, a: str, b: str) -> tuple[float, float, float]:

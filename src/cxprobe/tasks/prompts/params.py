@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
 
 import pandas as pd
-from pydantic import AfterValidator, Field, NonNegativeInt, model_validator
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, distinct
 from cxprobe.files.tables import read_made_table
@@ -36,10 +36,6 @@ def _imported(path: str) -> str:
 ImportedFile = Annotated[str, AfterValidator(_imported)]
 
 
-AskedFiles = ImportedFile | Annotated[dict[str, ImportedFile], Field(min_length=1)]
-"""An entry of prompts.make.files: a file of inferences, or construction -> its file of multiple choice."""
-
-
 class Shots(Closed):
     """How many examples are shown, and where they are drawn from."""
 
@@ -64,13 +60,13 @@ class MakePrompts(Closed):
 
     sets: Distinct[Literal["templatic", "challenge", "reasoning"]]
     """Which of the project's own items; [] for imported ones alone."""
-    files: dict[str, AskedFiles]
+    files: dict[str, ImportedFile | Annotated[dict[str, ImportedFile], Field(min_length=1)]]
     """Name of a set -> what is asked about as well, in the shape of the CxNLI release: a file of inferences, or
     construction -> its file of multiple choice, which does not say what it is about."""
-    premises: Annotated[int, Field(ge=1)] | None
+    premises: PositiveInt | None
     """How many premises (frames) of each set and construction are drawn, with all that is asked about them; null for
     all."""
-    control_premises: Annotated[int, Field(ge=1)] | None
+    control_premises: PositiveInt | None
     """Likewise of each set of a control."""
     inference_prompts: SomeDistinct[str]
     """Names of prompts/inference.yaml."""

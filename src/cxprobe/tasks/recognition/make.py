@@ -21,7 +21,6 @@ from cxprobe.seeding import generator_for
 from cxprobe.tasks.recognition.params import RecognitionStage, Subsets
 from cxprobe.tasks.recognition.sentences import apply_labels, generate_sentences, load_grammars, split_sequences
 
-_ROWS = ["feature", "split", "value", "label", "id"]
 DROPPED = ["split", "feature", "value", "label", "wanted", "found"]
 """Columns of a table of values of a feature that have too few sentences of a label."""
 Dropped = tuple[object, ...]
@@ -38,7 +37,7 @@ def make(stage: Stage[RecognitionStage]) -> Outcome:
         stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
         construction = load_construction(name).for_source(source)
         sentences, draws, left_out = make_sentences(stage, name, source, construction)
-        sizes, place = stage.params.recognition.make.subsets_of(source), f"{name}, {source}"
+        sizes, place = getattr(stage.params.recognition.make, source), f"{name}, {source}"
         rows, dropped = draw_subsets(sentences, draws, construction.features, sizes, stage.params.seed, place)
         unfilled = [feature for feature in construction.features if feature not in set(rows["feature"])]
         if unfilled:
@@ -46,8 +45,8 @@ def make(stage: Stage[RecognitionStage]) -> Outcome:
         used, folder = sentences[sentences["id"].isin(rows["id"])], stage.data / name / source
         write_table(used, folder / "sentences.parquet")
         write_table(rows, folder / "splits.parquet")
-        counts.update(made=len(sentences), sentences=len(used), rows=len(rows))
-        counts.update(cells_dropped=len(dropped), features_left_out=len(unfilled))
+        sizes_made = {"made": len(sentences), "sentences": len(used), "rows": len(rows)}
+        counts.update(sizes_made, cells_dropped=len(dropped), features_left_out=len(unfilled))
         parts = rows.groupby(["feature", "split"], as_index=False, sort=False).agg(
             sentences=("id", "size"), values=("value", "nunique"), least=("value", "min"), greatest=("value", "max")
         )
@@ -125,7 +124,8 @@ def draw_subsets(
             f"and {sizes.train_per_label} in the lowest quarter of the training part; lower the numbers in "
             "recognition.make, set its all_sentences: true, or add sentences"
         )
-    return pd.concat(drawn, ignore_index=True)[_ROWS], pd.DataFrame(dropped, columns=DROPPED)
+    rows = pd.concat(drawn, ignore_index=True)[["feature", "split", "value", "label", "id"]]
+    return rows, pd.DataFrame(dropped, columns=DROPPED)
 
 
 def balance(

@@ -101,7 +101,7 @@ def probe_source(
     Returns:
         The number of probes, and the counts of the search over regularisation.
     """
-    section, layers = params.recognition, len(features.vectors)
+    section, layers, jobs = params.recognition, len(features.vectors), params.compute.jobs
     subsets = {str(feature): subset for feature, subset in rows.groupby("feature", sort=False)}
     name, counts = ", ".join(place), {"probes": len(subsets) * layers}
     usual = Fitting(section.probe.C, section.probe.standardise, section.probe.max_iter, params.seed, name)
@@ -113,27 +113,24 @@ def probe_source(
         with show_progress(section.tune.trials * layers * len(tuned), "trials", name) as shown:
             for feature in tuned:
                 fitting = replace(usual.of(feature), seed=seed_for(seed, place[2], feature))
-                more = section.tune, fitting, params.compute.jobs, shown.update
-                tables.append(tune_subset(trained[feature], features, *more).assign(feature=feature))
+                table = tune_subset(trained[feature], features, section.tune, fitting, jobs, shown.update)
+                tables.append(table.assign(feature=feature))
         trials = pd.concat(tables, ignore_index=True)
         best = trials.loc[trials.groupby(["feature", "layer"], sort=False)["accuracy"].idxmax()]
         write_table(trials, folder / "trials.parquet", optional=["accuracy"])
         write_table(best, folder / "tuned.parquet")
         counts |= {"tuned_probes": len(best), "not_converged": int(trials["accuracy"].isna().sum())}
-        for best_of, chosen in best.groupby("feature", sort=False):
-            settings = chosen[["C", "standardise"]].itertuples(index=False, name=None)
-            of_feature = usual.of(str(best_of))
-            fittings[str(best_of)] = [replace(of_feature, C=C, standardise=scaled) for C, scaled in settings]
+        for feature in tuned:
+            chosen = best.loc[best["feature"] == feature, ["C", "standardise"]].itertuples(index=False, name=None)
+            fittings[feature] = [replace(usual.of(feature), C=C, standardise=scaled) for C, scaled in chosen]
     alone = section.probe.model_copy(update={"controls": Controls(folds=None, control_task=False)})
     parts, untuned = list[Predictions](), list[pd.DataFrame]()
     with show_progress(counts["probes"], "probes", name) as shown:
         for feature, subset in subsets.items():
-            parts.append(
-                recognise(subset, features, fittings[feature], section.probe, params.compute.jobs, shown.update)
-            )
+            parts.append(recognise(subset, features, fittings[feature], section.probe, jobs, shown.update))
             if section.tune and tuned:
                 usually = [usual.of(feature)] * layers
-                untuned.append(recognise(subset, features, usually, alone, params.compute.jobs, lambda _: None).probes)
+                untuned.append(recognise(subset, features, usually, alone, jobs, lambda _: None).probes)
     if untuned:
         write_table(pd.concat(untuned, ignore_index=True), folder / "untuned.parquet")
     for stem, of_subsets in zip(Predictions._fields, zip(*parts, strict=True), strict=True):
@@ -298,10 +295,8 @@ def tune_subset(
             )
         return table
 
-    def in_trials(layers: int) -> object:
-        return progress(layers * settings.trials)
-
-    return pd.concat(for_each_layer(features.vectors, search, jobs=jobs, progress=in_trials), ignore_index=True)
+    tables = for_each_layer(features.vectors, search, jobs=jobs, progress=lambda n: progress(n * settings.trials))
+    return pd.concat(tables, ignore_index=True)
 
 
 def count_features(texts: Sequence[str], spec: object) -> csr_array:

@@ -52,11 +52,6 @@ class MakeRecognition(Closed):
     mined: Subsets
     """Subsets of the labelled sentences of a corpus."""
 
-    def subsets_of(self, source: SentenceSource) -> Subsets:
-        """Return the sizes of the subsets of a source."""
-        of_source: Subsets = getattr(self, source)
-        return of_source
-
 
 class Embed(Closed):
     """One vector per sentence and layer."""

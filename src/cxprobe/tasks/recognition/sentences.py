@@ -32,6 +32,7 @@ from cxprobe.files.reading import read_text
 from cxprobe.labels import judgements
 from cxprobe.seeding import generator_for, seed_for, text_id
 from cxprobe.stats import CLUSTER
+from cxprobe.tasks.recognition.params import TEMPLATE
 
 # The most draws for each sentence that a cell needs: a cell may have fewer distinct sentences than it needs.
 DRAWS_PER_SENTENCE = 50
@@ -102,13 +103,8 @@ class Shape(NamedTuple):
 Symbols: TypeAlias = tuple[str | Nonterminal, ...]
 Leaf: TypeAlias = tuple[str, str | None]
 """A terminal of a derivation, and the content category that it was expanded from, if any."""
-
-
-class _Part(NamedTuple):
-    """Symbols that are to be expanded to a string of this shape."""
-
-    symbols: Symbols
-    shape: Shape
+Part: TypeAlias = tuple[Symbols, Shape]
+"""Symbols that are to be expanded to a string of this shape."""
 
 
 class ShapeSampler:
@@ -124,7 +120,7 @@ class ShapeSampler:
         self._grammar = grammar
         self._rules = rules
         self._distributions: dict[Symbols, dict[Shape, float]] = {}
-        self._options: dict[_Part, tuple[list[tuple[_Part, ...]], list[float]]] = {}
+        self._options: dict[Part, tuple[list[tuple[Part, ...]], list[float]]] = {}
 
     def spell(self, terminals: Iterable[str]) -> tuple[str, Shape]:
         """Write terminals, each of one or several tokens, as a sentence; return it and its shape.
@@ -155,7 +151,7 @@ class ShapeSampler:
     def draw(self, symbol: str, shape: Shape, rng: np.random.Generator) -> list[Leaf]:
         """Draw the leaves of one string of ``symbol`` that has ``shape``, one of those that `shapes` returns."""
         self.shapes(symbol)
-        return self._expand(_Part((Nonterminal(symbol),), shape), None, rng)
+        return self._expand(((Nonterminal(symbol),), shape), None, rng)
 
     def _distribution(self, symbols: Symbols, above: tuple[Nonterminal, ...]) -> dict[Shape, float]:
         """Return the shapes of the strings of symbols; ``above`` are the symbols that these were expanded from."""
@@ -184,35 +180,34 @@ class ShapeSampler:
         self._distributions[symbols] = dict(sums)
         return self._distributions[symbols]
 
-    def _expand(self, part: _Part, category: str | None, rng: np.random.Generator) -> list[Leaf]:
+    def _expand(self, part: Part, category: str | None, rng: np.random.Generator) -> list[Leaf]:
         """Draw the leaves of a part, whose content words are of a category if they are below one."""
-        if not part.symbols:
+        symbols, _ = part
+        if not symbols:
             return []
-        symbol = part.symbols[0]
-        if len(part.symbols) == 1:
-            if isinstance(symbol, str):
-                return [(symbol, category)]
-            category = str(symbol) if str(symbol) in self._rules.content else category
+        if len(symbols) == 1:
+            if isinstance(symbols[0], str):
+                return [(symbols[0], category)]
+            category = str(symbols[0]) if str(symbols[0]) in self._rules.content else category
         if part not in self._options:
-            ways = list(self._ways(part))
-            shares = [prod(self._distributions[one.symbols][one.shape] for one in way) for way in ways]
+            ways = list(self._ways(*part))
+            shares = [prod(self._distributions[below][shape] for below, shape in way) for way in ways]
             self._options[part] = ways, list(accumulate(shares))
         ways, cumulated = self._options[part]
         chosen = ways[bisect(cumulated, rng.random() * cumulated[-1], hi=len(ways) - 1)]
         return [leaf for one in chosen for leaf in self._expand(one, category, rng)]
 
-    def _ways(self, part: _Part) -> Iterator[tuple[_Part, ...]]:
+    def _ways(self, symbols: Symbols, shape: Shape) -> Iterator[tuple[Part, ...]]:
         """Yield the ways to expand a part by a step: an alternative of its symbol, or the last symbol apart."""
-        symbols, (words, marks) = part
         if len(symbols) == 1:
             for production in self._grammar.productions(lhs=symbols[0]):
-                if part.shape in self._distributions[production.rhs()]:
-                    yield (_Part(production.rhs(), part.shape),)
+                if shape in self._distributions[production.rhs()]:
+                    yield ((production.rhs(), shape),)
             return
         for end in self._distributions[symbols[-1:]]:
-            start = Shape(words - end.words, marks[: len(marks) - len(end.marks)])
-            if start in self._distributions[symbols[:-1]] and start.followed_by(end) == part.shape:
-                yield _Part(symbols[:-1], start), _Part(symbols[-1:], end)
+            start = Shape(shape.words - end.words, shape.marks[: len(shape.marks) - len(end.marks)])
+            if start in self._distributions[symbols[:-1]] and start.followed_by(end) == shape:
+                yield (symbols[:-1], start), (symbols[-1:], end)
 
 
 def load_grammars(
@@ -297,7 +292,18 @@ def generate_sentences(
             for _ in range(per_label * DRAWS_PER_SENTENCE if shapes else 0):
                 shape = shapes[rng.choice(len(shapes), p=p / p.sum())]
                 leaves = sampler.draw(rules.start[label], shape, rng)
-                sentence = _sentence(construction, sampler, split, label, leaves)
+                text, spelt = sampler.spell(terminal for terminal, _ in leaves)
+                # Reversed, so that the first word of a category replaces later ones.
+                firsts = {category: terminal for terminal, category in reversed(leaves)}
+                sentence = {
+                    "id": text_id(split, text),
+                    "text": text,
+                    "label": label,
+                    "split": split,
+                    **{name: one.of(*spelt) for name, one in construction.features.items()},
+                    TEMPLATE: sampler.spell(category or terminal for terminal, category in leaves)[0],
+                    **{f"{CLUSTER}{name}": firsts.get(name, "") for name in rules.clusters or rules.content},
+                }
                 drawn.setdefault(sentence["id"], sentence)
                 if len(drawn) == per_label:
                     break
@@ -335,24 +341,6 @@ def _cells(
         values = sorted({feature.of(*shape) for label in LABELS for shape in shapes[label]})
         for value, label in product(values, LABELS):
             yield name, value, label, {shape: p for shape, p in shapes[label].items() if feature.of(*shape) == value}
-
-
-def _sentence(
-    construction: Construction, sampler: ShapeSampler, split: Split, label: LabelName, leaves: list[Leaf]
-) -> dict[str, Any]:
-    rules = construction.rules()
-    text, shape = sampler.spell(terminal for terminal, _ in leaves)
-    # Reversed, so that the first word of a category replaces later ones.
-    first_words = {category: terminal for terminal, category in reversed(leaves)}
-    return {
-        "id": text_id(split, text),
-        "text": text,
-        "label": label,
-        "split": split,
-        **{name: feature.of(*shape) for name, feature in construction.features.items()},
-        f"{CLUSTER}template": sampler.spell(category or terminal for terminal, category in leaves)[0],
-        **{f"{CLUSTER}{name}": first_words.get(name, "") for name in rules.clusters or rules.content},
-    }
 
 
 def apply_labels(sentences: pd.DataFrame, labels: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
@@ -437,7 +425,7 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
             **ordered[["id", "text", "label"]],
             "split": np.where(in_test, "test", "train"),
             **features,
-            "cluster_template": tags,
+            TEMPLATE: tags,
             "cluster_document": documents,
             "cluster_source": sources.fillna(urls),
         }

@@ -49,14 +49,14 @@ def enumerate_items(scenarios: Scenarios, *, share: float, seed: int) -> pd.Data
     """
     blocks = list(_blocks(scenarios, seed))
     order = generator_for(seed, "order of blocks").permutation(len(blocks))
-    chosen = _spread([blocks[int(position)] for position in order], max(1, round(share * len(blocks))))
+    chosen = _spread([blocks[position] for position in order], max(1, round(share * len(blocks))))
     return pd.DataFrame([_item(scenarios, rows) for block in chosen for rows in _orders_and_turns(scenarios, *block)])
 
 
 def draw_rows(rows: Sequence[WordRow], count: int, draws: int, generator: np.random.Generator) -> list[WordRows]:
     """Draw ``count`` rows ``draws`` times; no row is drawn twice."""
     positions = generator.permutation(len(rows))[: count * draws].reshape(draws, count)
-    return [tuple(rows[int(position)] for position in draw) for draw in positions]
+    return [tuple(rows[position] for position in draw) for draw in positions]
 
 
 def fill_slots(words: WordSet, number: int, row: WordRow) -> dict[str, str]:
@@ -69,9 +69,9 @@ def _blocks(scenarios: Scenarios, seed: int) -> Iterator[Block]:
     for combination in product(*(combinations(words[name].rows, count) for name, count in items.cross.items())):
         generator = generator_for(seed, "items", combination)
         draws = [draw_rows(words[name].rows, count, items.draws, generator) for name, count in items.draw.items()]
+        crossed = dict(zip(items.cross, combination, strict=True))
         for number in range(items.draws):
-            drawn = (rows[number] for rows in draws)
-            yield dict(zip(items.cross, combination, strict=True)), dict(zip(items.draw, drawn, strict=True))
+            yield crossed, {name: rows[number] for name, rows in zip(items.draw, draws, strict=True)}
 
 
 def _spread(blocks: Sequence[Block], wanted: int) -> list[Block]:

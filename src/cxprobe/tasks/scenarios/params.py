@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, PositiveInt
 
 from cxprobe.files.schema import Closed, Distinct, Slug
 from cxprobe.models.params import RuleOfScenarios
@@ -23,7 +23,7 @@ class MakeScenarios(Closed):
 class ScoreScenarios(Closed):
     """Candidate words at the mask of every text."""
 
-    token_budget: Annotated[int, Field(ge=1)]
+    token_budget: PositiveInt
     """The most tokens in one batch."""
 
 

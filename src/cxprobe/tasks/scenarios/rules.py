@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import AfterValidator, BeforeValidator, Field, Strict, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, Strict, StringConstraints, model_validator
 
 from cxprobe.constructions.checking import Keys
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
@@ -38,8 +38,6 @@ CHANGES = {
     "adjective": "about another property",
 }
 PURPOSES = CHANGES | {"name": "about others"}
-_Count = Annotated[int, Field(ge=1)]
-_FormName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")]
 _SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+[1-9][0-9]*$")]
 _SetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]*$")]
 _ScenarioName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9]*$")]
@@ -60,7 +58,7 @@ def form_and_number(slot: str) -> tuple[str, int]:
 class WordSet(Closed):
     """Words that fill the same slots. A row gives words for each form, as taller and shorter for ADJ and ANT."""
 
-    forms: Annotated[list[_FormName], Field(min_length=1)]
+    forms: Annotated[list[Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")]], Field(min_length=1)]
     """What the words of a row are called in the names of slots."""
     rows: Annotated[list[WordRow], Field(min_length=1)]
     """The words, each once."""
@@ -82,12 +80,12 @@ class WordSet(Closed):
 class Items(Closed):
     """Which words an item takes."""
 
-    cross: Annotated[dict[_SetName, _Count], Field(min_length=1)]
+    cross: Annotated[dict[_SetName, PositiveInt], Field(min_length=1)]
     """Set -> so many of its rows, in every combination and order; and with the halves of a row exchanged where the two
     candidates are in one row, so that each is right as often as wrong."""
-    draw: dict[_SetName, _Count] = Field(default_factory=dict)
+    draw: dict[_SetName, PositiveInt] = Field(default_factory=dict)
     """Set -> so many of its rows, drawn for every combination; absent where nothing is drawn."""
-    draws: _Count = 1
+    draws: PositiveInt = 1
     """How many draws a combination gets; no two of them share a row."""
 
 
@@ -126,10 +124,14 @@ class Calibration(Closed):
     """Another test -> the same texts in its order and words; a test that is absent has those of the base test."""
     vary: list[_SlotName] = Field(default_factory=list)
     """Slots whose rows are drawn anew; items whose texts are otherwise the same share the draws."""
-    draws: _Count = 1
+    draws: PositiveInt = 1
     """How many times; no two draws share a row."""
     normalised: bool = False
     """Whether a candidate's probability is first divided by the sum of both candidates'."""
+
+    def lists(self) -> dict[Keys, list[str]]:
+        """Return the way to each list of texts -> the list."""
+        return {("texts",): self.texts, **{("by_test", test): texts for test, texts in self.by_test.items()}}
 
 
 class Scenarios(Closed):
@@ -156,9 +158,8 @@ class Scenarios(Closed):
             yield ("tests", name, "text"), test.text
             yield from ((("tests", name, "others", number, "text"), one.text) for number, one in enumerate(test.others))
         for name, calibration in self.calibrations.items():
-            for test_name, texts in {"": calibration.texts, **calibration.by_test}.items():
-                place = ("by_test", test_name) if test_name else ("texts",)
-                yield from ((("calibrations", name, *place, number), text) for number, text in enumerate(texts))
+            for keys, texts in calibration.lists().items():
+                yield from ((("calibrations", name, *keys, number), text) for number, text in enumerate(texts))
 
     def slots_of_items(self) -> list[str]:
         """Return the slots that an item's own words fill."""
@@ -269,12 +270,13 @@ def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:
         varied = {scenarios.row_of(slot) for slot in calibration.vary}
         if asked := [slot for slot in scenarios.candidates if scenarios.row_of(slot) in varied]:
             yield f"{key}.vary: the row of {', '.join(asked)} is asked for, so it must stay the item's own"
-        for test, texts in {"": calibration.texts, **calibration.by_test}.items():
-            place = f"{key}.by_test.{test}" if test else f"{key}.texts"
-            if test and test not in others:
+        for test, texts in calibration.by_test.items():
+            if test not in others:
                 yield f"{key}.by_test: '{test}' is not another test than the base{suggest(test, others)}"
             if len(texts) != len(calibration.texts):
-                yield f"{place}: {len(texts)} texts, but texts has {len(calibration.texts)}; give one for each"
+                what = f"{len(texts)} texts, but texts has {len(calibration.texts)}; give one for each"
+                yield f"{key}.by_test.{test}: {what}"
+        for texts in (calibration.texts, *calibration.by_test.values()):
             for text in texts:
                 slots = slots_of(text)
                 yield from (f"{key}.vary: {slot} is not in {text!r}" for slot in calibration.vary if slot not in slots)
