@@ -79,7 +79,7 @@ def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
     assert head.split() == ["construction", "form", "best", "baseline", "meaning", "adds", "control"]
     assert row.startswith("conative ")
     assert "A verdict needs --all" in done.stdout
-    assert "A verdict on meaning takes 16 rows of held_out, and --frames 16; 2 were asked" in done.stdout
+    assert "A verdict on meaning needs --frames 16, and as many rows of held_out; 2 were asked" in done.stdout
     rates = pd.read_csv("rates.csv", keep_default_na=False)
     assert {*RATES, "condition"} <= {*rates}
     assert {"conative", "conative-form"} <= {*rates["construction"]}
@@ -91,7 +91,7 @@ def test_two_models_have_a_table_each_and_one_of_their_differences_and_the_rates
     titles = [line for line in done.stdout.splitlines() if line.endswith(":")]
     assert titles[:2] == ["taught-clm:", "mini-clm:"]
     assert titles[2].startswith("taught-clm less mini-clm, on the same items")
-    assert "seconds or less, as a short trial tells" in done.stderr
+    assert "seconds, by a short trial" in done.stderr
     assert {"taught-clm", "mini-clm"} <= {*pd.read_csv("rates.csv")["model"]}
 
 

@@ -220,13 +220,17 @@ def test_text_of_a_construction_is_no_markup(folder):
 
 def test_the_first_page_says_which_model_is_better_at_what_by_the_corrected_differences():
     row = {"task": "pairs", "construction": "toy-form", "source": "real", "question": "form"}
-    first = [Finding(row | {"model": model}, "toy", "minimal pairs", None) for model in ("m", "n")]
+    meaning = {"task": "contrasts", "construction": "toy", "source": "own", "question": "meaning", "model": "n"}
+    rows = [row | {"model": "m"}, row | {"model": "n"}, meaning]
+    findings = [Finding(one, "toy", "minimal pairs", None) for one in rows]
     compared = {"construction": "toy-form", "source": "real", "compares": "models", "first": "m", "second": "n"}
     named = SimpleNamespace(construction=SimpleNamespace(name="Toy"))
+    unknown = "{} is not shown to be better than {} at anything that both were asked."
     for difference, p, said in (
-        (-0.2, 0.01, ["m is not shown to be better than n.", "n is better than m at the form of Toy."]),
-        (-0.2, 0.2, ["m is not shown to be better than n.", "n is not shown to be better than m."]),
+        (-0.2, 0.01, [unknown.format("m", "n"), "n is better than m at the form (pairs) of Toy (20 points)."]),
+        (-0.2, 0.2, [unknown.format("m", "n"), unknown.format("n", "m")]),
     ):
         table = pd.DataFrame([compared | {"difference": difference, "p_holm": p}])
         inputs = SimpleNamespace(tasks=["pairs"], constructions={"toy": named}, table=lambda _, table=table: table)
-        assert _better(first, inputs, ReportModels({})) == said
+        alone = "The meaning of constructions was asked of n alone."
+        assert _better(findings, inputs, ReportModels({}, shown=["m", "n"])) == [*said, alone]

@@ -48,7 +48,7 @@ def said(finding: Finding) -> str:
 def test_a_contrast_is_told_with_what_is_added_to_which_rival_in_nats_and_in_units_of_the_control():
     assert said(found()) == (
         "SmolLM2 expects the first person to be the giver, in part without the construction: it adds 0.060 nats "
-        "[0.030, 0.090] in 40 frames, 30 % [15, 47] of the control, to what is there after the rival “near”."
+        "[0.030, 0.090] (30 % [15, 47] of the control) to the contrast after the rival “near”, in 40 frames."
     )
 
 
@@ -56,8 +56,11 @@ def test_a_contrast_of_which_nothing_is_added_names_the_rival_that_shows_it_and_
     less = {"neutral": nats(-0.1, 0.01), "rival_near": nats(-0.12, 0.3)}
     text = said(found("adds_nothing", effects=EFFECTS._replace(less=less)))
     assert text.startswith("Whether SmolLM2 expects the first person to be the giver does not depend on the construc")
-    assert "it adds -0.100 nats [-0.110, -0.090] in 40 frames" in text
-    assert "after a neutral sentence; less than a fifth of the control counts as nothing." in text
+    assert "it adds -0.100 nats [-0.110, -0.090] (" in text
+    assert (
+        "after a neutral sentence, which decides, in 40 frames; less than a fifth of the control counts as nothing."
+        in text
+    )
 
 
 def test_an_undecided_contrast_names_which_of_the_two_reasons_and_the_frames_that_would_settle_it():
@@ -87,10 +90,10 @@ def test_a_question_has_one_rate_on_the_first_page_and_a_contrast_comes_before_o
 def test_the_counts_of_the_heading_are_those_of_the_paragraph():
     form = found("above_baseline", question="form", effects=None)
     leads = [found(), found("too_few", "other"), form]
-    said = "m takes meaning from 1 of 2 constructions (1 undecided), and recognises 1 of 1 forms."
+    said = "1 of 2 constructions adds to what m expects (1 undecided); it recognises 1 of 1 forms."
     assert headline(leads, str) == said
     assert in_sum(leads, NAMES).replace("\u00a0", " ") == (
-        "Meaning of 2 constructions: adds a part in 1: Toy (30 % of the control); cannot be told (too few frames) in "
+        "Meaning of 2 constructions: adds a part in 1: Toy (30 % of the control); undecided (too few frames) in "
         "1: Other (30 % of the control). Form of 1 construction: above the best baseline in 1: Toy."
     )
 
@@ -116,9 +119,10 @@ def test_several_models_have_one_heading_that_names_the_ones_that_take_the_most(
         found("above_chance", question="form"),
     ]
     assert headline(leads, str.upper) == (
-        "Of 2 models, M takes meaning from the most constructions (1 of 2), and recognises 0 of 1 forms."
+        "1 of 2 constructions adds to what M expects (the most of 2 models); it recognises 0 of 1 forms "
+        "(of 2 models the only one asked)."
     )
-    assert headline([found(), found(model="n")], str) == "Of 2 models, m and n take meaning from 1 of 1 constructions."
+    assert headline([found(), found(model="n")], str) == "1 of 1 constructions adds to what m and n expect."
     assert headline([], str) == ""
 
 
@@ -162,7 +166,7 @@ def test_rates_of_a_table_are_drawn_in_a_notebook_and_an_unknown_model_is_told()
     rates = pd.read_csv(ROOT / "recorded/quick.csv")
     few = rates[rates["construction"].isin(["let-alone", "let-alone-form"])]
     picture = cxprobe.overview(few, models=["smollm2-135m"], folder=ROOT / "constructions")
-    assert picture.said.startswith("smollm2-135m takes meaning from ")
+    assert " constructions add to what smollm2-135m expects" in picture.said
     assert picture._repr_svg_() == picture.svg
     with pytest.raises(DataError, match="no rate with a verdict is about gpt9"):
         cxprobe.overview(few, models=["gpt9"], folder=ROOT / "constructions")

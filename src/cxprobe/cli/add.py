@@ -16,7 +16,7 @@ from cxprobe.project.bundled import bundled_files
 if TYPE_CHECKING:
     from cxprobe.models.params import ModelSpec
 
-_TRIED = 8  # texts by which is tried how long a model takes
+_TRIED = [f"{number} dogs that lived next door gave us a look before they left." for number in range(2, 10)]
 
 
 def add(
@@ -70,7 +70,7 @@ def add(
     asked = add_model(slug, spec, why, fits)
     print(f"{PARAMS_FILE}: models.{slug} is added; it is asked in {', '.join(asked) or 'no task'}")
     if not fits:
-        print(f"What it is cannot be told here ({why}); name it in the models of the tasks that are to ask it")
+        print(f"Its architecture is not known here ({why}); name it in the models of the tasks that are to ask it")
     _print_work(slug, spec, fits)
 
 
@@ -124,20 +124,24 @@ def _print_work(slug: str, spec: "ModelSpec", kind: str) -> None:
     from cxprobe import load
     from cxprobe.cli.check import demand_by_stage
     from cxprobe.models.asking import CHARACTERS_PER_TOKEN
-    from cxprobe.models.loading import TRIAL
     from cxprobe.project.params import load_params
 
     rows = [row for row in demand_by_stage(load_params())[0].values() if row.model == slug]
+    for_a_token = 0.0  # in seconds
+    if kind in ("masked", "causal") and rows:
+        lm = load(spec.name, revision=spec.revision, dtype=spec.dtype)
+        began = perf_counter()
+        lm.score(_TRIED)
+        for_a_token = (perf_counter() - began) * CHARACTERS_PER_TOKEN / sum(map(len, _TRIED))
     for row in rows:
-        print(f"{row.stage}: {row.texts:,} texts, about {row.tokens:,} tokens")
+        takes = f", some {row.tokens * for_a_token / 60:.0f} minutes" if for_a_token else ""
+        print(f"{row.stage}: {row.texts:,} texts, about {row.tokens:,} tokens{takes}")
+    if for_a_token:
+        print(
+            "Minutes are those of a short trial; if others use this machine, it takes longer. The models of a task may"
+        )
+        print(f"ask {slug} for less, or not at all: see docs/tutorials/model.md")
     print("Next: cxprobe check, dvc repro; only the new model runs")
-    if kind not in ("masked", "causal") or not rows:
-        return
-    lm, texts = load(spec.name, revision=spec.revision, dtype=spec.dtype), [f"{n}. {TRIAL}" for n in range(_TRIED)]
-    began = perf_counter()
-    lm.score(texts)
-    for_a_token = (perf_counter() - began) * CHARACTERS_PER_TOKEN / sum(map(len, texts))
-    print(f"It takes some {sum(row.tokens for row in rows) * for_a_token / 60:.0f} minutes, as a short trial tells")
 
 
 def _add_construction(name: str) -> tuple[Path, list[str]]:

@@ -174,7 +174,7 @@ def compare(
     names = [what] if what else None
     survey = Survey(lms, names, frames=frames, tried=tried, scheme=scheme, bos=bos, folder=folder)
     takes = f"{survey.seconds / 60:.0f} minutes" if survey.seconds > 90 else f"{survey.seconds:.0f} seconds"
-    print(f"about {takes} or less, as a short trial tells", file=sys.stderr)
+    print(f"about {takes}, by a short trial; longer if others use this machine", file=sys.stderr)
     if what and not tried and not folder.is_absolute():  # of a project, whose files people change
         _say_what_was_seen(contrasts_file(what, folder), frames)
     for lm in lms:
@@ -430,9 +430,9 @@ def _print_legend(rates: "pd.DataFrame", are_all: bool, tried: bool, stream: Tex
         print(f"--try asks the rows of frames; {how}, and as many rows of held_out", file=stream)
         return
     if not are_all:
-        print("A verdict needs --all, since it is corrected over all constructions; so does p", file=stream)
+        print("A verdict needs --all: it is corrected for the number of constructions, as p values are", file=stream)
     if (units < FEWEST_FRAMES).any():
-        what = f"A verdict on meaning takes {FEWEST_FRAMES} rows of held_out, and --frames {FEWEST_FRAMES}"
+        what = f"A verdict on meaning needs --frames {FEWEST_FRAMES}, and as many rows of held_out"
         print(f"{what}; {units.min():g} were asked", file=stream)
 
 

@@ -92,7 +92,7 @@ def render_pages(
             "",
             overview=of_first,
             headline=headline(first, models.label),
-            better=_better(first, inputs, models),
+            better=_better(findings, inputs, models),
             said={slug: in_sum(of_model, names) for slug, of_model in by_model(first).items()},
             example=_example(first, inputs),
             first=first,
@@ -117,32 +117,40 @@ def render_pages(
     return pages
 
 
-def _better(first: Sequence[Finding], inputs: ReportInputs, models: ReportModels) -> list[str]:
-    """Return for each two models of the first page a sentence on what one is better at, by Holm's correction."""
-    asked = {(one.task, one.row["construction"], one.row["source"]): one for one in first}
+def _better(findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels) -> list[str]:
+    """Return for each two models of the first page a sentence on what one is better at, by Holm's correction.
+
+    A last sentence names the questions that only some of these models were asked.
+    """
+    shown = [one for one in findings if one.headline and one.model in models.shown]
+    asked = {(one.task, one.row["construction"], one.row["source"]): one for one in shown}
     better: dict[tuple[str, str], dict[str, list[str]]] = {}
     for name in inputs.tasks:
-        table, of_page = inputs.table(f"evaluate_{name}/comparisons"), {one.model for one in first}
+        table = inputs.table(f"evaluate_{name}/comparisons")
         for row in table[table["compares"] == MODELS].to_dict("records") if len(table) else ():
             about = asked.get((name, row["construction"], row["source"]))
-            if about is None or pd.isna(row["p_holm"]) or not {row["first"], row["second"]} <= of_page:
+            if about is None or pd.isna(row["p_holm"]) or not {row["first"], row["second"]} <= {*models.shown}:
                 continue
             pair = (row["first"], row["second"])
             for side in (pair, pair[::-1]):
                 better.setdefault(side, {})
             if row["p_holm"] < 1 - LEVEL:
                 winner = pair if row["difference"] > 0 else pair[::-1]
-                slug = inputs.constructions[about.construction].construction.name
-                better[winner].setdefault(PANELS[about.question], []).append(slug)
+                size = abs(row["difference"])
+                difference = f"{size:.2f} nats" if about.effects else f"{100 * size:.0f} points"
+                what = inputs.constructions[about.construction].construction.name
+                better[winner].setdefault(f"{PANELS[about.question]} ({name})", []).append(f"{what} ({difference})")
     said = []
     for (one, other), at in better.items():
-        named = "; ".join(f"{question} of {', '.join(names)}" for question, names in at.items())
-        what = (
-            f"better than {models.label(other)} at the {named}"
-            if at
-            else f"not shown to be better than {models.label(other)}"
-        )
+        named = "; ".join(f"{question} of {' · '.join(names)}" for question, names in at.items())
+        what = f"better than {models.label(other)} at the {named}"
+        if not at:
+            what = f"not shown to be better than {models.label(other)} at anything that both were asked"
         said.append(f"{models.label(one)} is {what}.")
+    for question, panel in PANELS.items():
+        only = [models.label(slug) for slug in by_model([one for one in shown if one.question == question])]
+        if better and 0 < len(only) < len(by_model(shown)):
+            said.append(f"The {panel} of constructions was asked of {' and '.join(only)} alone.")
     return said
 
 

@@ -43,7 +43,7 @@ _MARKS: Mapping[Style, tuple[str, str | MarkerStyle, bool, str]] = {
         "meaning: adds a part; other panels: above chance, perhaps without the construction",
     ),
     "absent": ("#9b1c31", "o", False, "meaning: adds nothing; other panels: not above chance"),
-    "undecided": (SOFT, MarkerStyle("$?$"), True, "undecided: too few items, or fails the control"),
+    "undecided": (SOFT, MarkerStyle("$?$"), True, "undecided: too few items, no baseline, or the control is failed"),
 }
 # Colours for colour-blind readers (Okabe & Ito 2008).
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

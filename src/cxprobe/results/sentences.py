@@ -33,8 +33,9 @@ def condition_in_words(condition: str) -> str:
 def sentence(finding: Finding, model: str, construction: Construction) -> str:
     """Return the verdict on a finding as a sentence.
 
-    Such as "smollm2-135m expects the person before the verb of a ditransitive to be the giver: the construction adds
-    0.051 nats [0.033, 0.070], 36 % [23, 49] of the control, to the nearest rival (after the rival “near”)."
+    Such as "smollm2-135m expects the person before the verb of a ditransitive to be the giver, in part without the
+    construction: it adds 0.051 nats [0.033, 0.070] (36 % [23, 49] of the control) to the contrast after the rival
+    “near”, in 40 frames."
 
     Args:
         finding: The finding.
@@ -54,10 +55,11 @@ def sentence(finding: Finding, model: str, construction: Construction) -> str:
     if effects:
         decides = surest_below_bound(effects) if finding.row["verdict"] == "adds_nothing" else effects.nearest
         less = effects.less[decides]
-        adds = f"{with_interval(less, '{} nats [{}, {}]', digits='.3f', factor=1)} in {less.n} frames"
+        adds = with_interval(less, "{} nats [{}, {}]", digits=".3f", factor=1)
         if effects.passes_control:
-            adds += f", {with_interval(share_of_control(less, effects.control), PERCENT)} of the control,"
-        adds += f" to what is there {condition_in_words(decides)}"
+            adds += f" ({with_interval(share_of_control(less, effects.control), PERCENT)} of the control)"
+        named = ", which decides" * (decides != effects.nearest)  # tables and pictures name the nearest
+        adds += f" to the contrast {condition_in_words(decides)}{named}, in {less.n} frames"
         needed = frames_needed(effects)
     return finding.verdict.sentence.format(
         model=model,
@@ -104,24 +106,24 @@ def in_sum(findings: Sequence[Finding], names: Mapping[str, str] | None = None) 
     return " ".join(said)
 
 
-_HEADLINES = {  # question -> of models that are alike, or one; of the best of several
-    "meaning": ("meaning from {} of {} constructions", "meaning from the most constructions ({} of {})", "take"),
-    "form": ("{} of {} forms", "the most forms ({} of {})", "recognise"),
+_HEADLINES = {
+    "meaning": "{found} of {asked} constructions {add} to what {names} expect{s}",
+    "form": "{names} recognise{s} {found} of {asked} forms",
 }
 
 
 def headline(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
     """Return in one sentence how many constructions add something for models, and how many forms they recognise.
 
-    Such as "smollm2-135m takes meaning from 5 of 9 constructions (2 undecided), and recognises 10 of 12 forms." Of
-    several it names the best: "Of 3 models, gemma takes meaning from the most constructions (5 of 9)."
+    Such as "5 of 9 constructions add to what smollm2-135m expects (2 undecided); it recognises 10 of 12 forms." Of
+    several models it names the best: "5 of 9 constructions add to what gemma expects (the most of 3 models)."
 
     Args:
         findings: Those of the first page.
         label: Returns the name of a model for people.
     """
     said, before, models = list[str](), "", by_model(findings)
-    for question, (alike, of_best, verb) in _HEADLINES.items():
+    for question, pattern in _HEADLINES.items():
         of_it = by_model([one for one in findings if one.question == question])
         if not of_it:
             continue
@@ -132,11 +134,17 @@ def headline(findings: Sequence[Finding], label: Callable[[str], str]) -> str:
         }
         most = max(found.values())
         best = [slug for slug, number in found.items() if number == most]
-        names, verb = " and ".join(map(label, best)), verb + "s" * (len(best) == 1)
-        what = (alike if len(best) == len(of_it) else of_best).format(most, asked)
+        names, is_one, remarks = " and ".join(map(label, best)), len(best) == 1, list[str]()
+        if len(best) < len(of_it):
+            remarks.append(f"the most of {len(of_it)} models")
+        elif len(of_it) < len(models):
+            remarks.append(f"of {len(models)} models the only {'one' if is_one else 'ones'} asked")
         undecided = sum(one.verdict.style == "undecided" for one in of_it[best[0]])
         if undecided and len(of_it) == 1:
-            what += f" ({undecided} undecided)"
-        said.append(f"{verb} {what}" if names == before else f"{names} {verb} {what}")
+            remarks.append(f"{undecided} undecided")
+        called = ("it" if is_one else "they") if names == before else names
+        add = "adds" if most == 1 else "add"
+        clause = pattern.format(found=most, asked=asked, add=add, names=called, s="s" * is_one)
+        said.append(clause + (f" ({'; '.join(remarks)})" if remarks else ""))
         before = names
-    return f"{'' if len(models) == 1 else f'Of {len(models)} models, '}{', and '.join(said)}." if said else ""
+    return f"{'; '.join(said)}." if said else ""
