@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 from stage_work import measure_and_evaluate, run, write_report
 
 from conftest import ROOT, change_params
-from cxprobe.cli.init import preset_names, preset_text
+from cxprobe.cli.init import create_project, preset_names, preset_text
 from cxprobe.files.tables import read_table
 from cxprobe.project.params import load_params
 from cxprobe.results.params import task_members
@@ -47,18 +47,33 @@ def test_a_preset_has_no_fault_once_its_files_are_imported(preset, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS, indirect=True)
 def test_a_preset_runs_from_end_to_end_with_tiny_models(preset, tmp_path):
-    change_params(tmp_path, tmp_path / "params.yaml", cut_down)
+    run_to_the_end(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_project_that_init_makes_runs_from_end_to_end_with_tiny_models(name, tmp_path, monkeypatch):
+    folder = tmp_path / "study"
+    create_project(folder, name)
+    write_imports(folder, YAML(typ="safe").load(folder / "params.yaml"))
+    monkeypatch.chdir(folder)
+    run_to_the_end(folder)
+
+
+def run_to_the_end(folder):
+    """Run all stages of the project in a folder, which is the working directory, with tiny models."""
+    change_params(folder, folder / "params.yaml", cut_down)
     params = load_params()
     asked = [name for name in TASKS if getattr(params, name).constructions]
     assert asked
     for name in asked:
         run("make", name, params)
-    save_tiny_models(YAML(typ="safe").load(tmp_path / "params.yaml"))
+    save_tiny_models(YAML(typ="safe").load(folder / "params.yaml"))
     for name in asked:
         measure_and_evaluate(params, name)
         members = task_members(params.params_of(name))
         # Some baselines answer a kind of items alone, which not every preset has.
-        rates = read_table(tmp_path / "data" / f"evaluate_{name}" / "rates.parquet")
+        rates = read_table(folder / "data" / f"evaluate_{name}" / "rates.parquet")
         assert {member.slug for member in members} - {*rates["model"]} <= OF_OWN_ITEMS | OF_REASONING | OF_CONTEXTS
         assert rates.loc[rates["measure"] == "accuracy", "value"].between(0, 1).all()
     write_report(params)
