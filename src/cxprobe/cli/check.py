@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from cxprobe.project.params import Params
     from cxprobe.results.task import Demand
 
+ALWAYS_CHANGED = "always changed"  # what DVC says of a stage that looks at each run, if nothing else changed
+
 
 class _NotNeeded(MetaPathFinder):
     """Lets imports run as if two packages were not installed, where they are not loaded already.
@@ -144,8 +146,6 @@ def changed_stages(stages: Sequence[str]) -> set[str]:
     """Return the stages whose parameters, files or outputs DVC finds changed; outside of DVC, all of them."""
     from dvc.exceptions import DvcException, NotDvcRepoError
     from dvc.repo import Repo
-
-    from cxprobe.run.running import ALWAYS_CHANGED
 
     if not Path("dvc.yaml").is_file():
         return set(stages)
