@@ -7,12 +7,14 @@ from xml.etree import ElementTree
 import pytest
 from written_pages import PAGES, name_of  # which finds the hooks
 
-from conftest import ROOT
+from conftest import CONSTRUCTION, ROOT
 
 pytest.importorskip("mkdocs", reason="needs the extra docs")
 from pages import describe_results
 from picture import PICTURE, write
 from rates import RATES, TABLE, fill_tables
+
+from constructions import PAGE, make_page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -53,6 +55,25 @@ def test_the_picture_and_its_text_are_what_the_results_say(tmp_path):
     how = "the results have changed; `python docs/hooks/picture.py` draws the picture anew"
     assert (tmp_path / "README.md").read_text() == (ROOT / "README.md").read_text(), how
     assert texts_of(tmp_path / PICTURE) == texts_of(ROOT / PICTURE), how
+
+
+def test_the_page_of_constructions_in_git_is_what_the_data_say():
+    made = make_page(ROOT)
+    assert (ROOT / PAGE).read_text() == made, (
+        "the data have changed; `python docs/hooks/constructions.py` writes it anew"
+    )
+
+
+def test_the_page_of_constructions_shows_names_as_they_stand_and_links_to_their_headings(toy_project):
+    change = CONSTRUCTION.replace("name: Toy order", 'name: "Way, of | manner (1 < 2)"')
+    (toy_project / "constructions/toy/construction.yaml").write_text(change)
+    page = make_page(toy_project)
+    assert r"| [Way, of \| manner (1 &lt; 2)](#way-of--manner-1--2) | Contrasts, " in page
+    assert "\n## Way, of | manner (1 &lt; 2)\n" in page
+    for task in ("pairs", "items", "scenarios", "interventions", "contrasts"):
+        (toy_project / f"constructions/toy/{task}.yaml").unlink()
+    assert "| item |" in page
+    assert "| item |" not in make_page(toy_project)
 
 
 def texts_of(path: Path) -> list[str]:

@@ -23,12 +23,8 @@ OF_PAPERS = {"weissweiler2022", "scivetti2025", "oba2026"}  # checked by tests/d
 @pytest.fixture
 def preset(request, tmp_path, monkeypatch):
     """The content of a preset, which is the params.yaml of the current folder, with the files that it imports."""
-    for name in READ:
+    for name in ("constructions", *READ):
         (tmp_path / name).symlink_to(ROOT / name)
-    # Not a link to the whole folder, since `cxprobe check` writes its README.md.
-    (tmp_path / "constructions").mkdir()
-    for construction in (ROOT / "constructions").glob("*/"):
-        (tmp_path / "constructions" / construction.name).symlink_to(construction)
     (tmp_path / "params.yaml").write_text(preset_text(request.param, ROOT / "presets"))
     content = YAML(typ="safe").load(tmp_path / "params.yaml")
     write_imports(tmp_path, content)

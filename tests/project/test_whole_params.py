@@ -96,7 +96,7 @@ def put(values: dict[str, object]):
         ({"interventions": INTERVENTIONS}, "learn: interventions.constructions does not have let-alone"),
         ({"pairs/benchmarks": {"x": BENCHMARK | {"files": "../../y.tsv"}}}, "'../../y.tsv' leaves the benchmark's"),
         ({"pairs/benchmarks": {"form": BENCHMARK}}, "pairs.benchmarks.form: results call something else so"),
-        ({"report/tested": [["mini-mlm", "mini-clm"], ["mini-clmm"] * 2]}, "tested[1]: 'mini-clmm' is not in"),
+        ({"report/under_methods": ["mini-clmm"]}, "report.under_methods[0]: 'mini-clmm' is not in models or llms"),
     ],
 )
 def test_what_contradicts_itself_is_refused(tmp_path, values, message):

@@ -74,7 +74,6 @@ def draw_params(seed: int, folder: Path) -> dict[str, Any]:
     asked = [slug for name in drawn for slug in params[name]["models"]]
     params["report"] |= {
         "under_methods": [slug for slug in dict.fromkeys(asked) if rng.random() < 0.3],
-        "tested": [["bert", "gpt2"]] if rng.random() < 0.5 else [],
     }
     return params
 

@@ -57,7 +57,6 @@ def write_small_project(folder: Path) -> None:
     content["pairs"]["make"]["pairs_per_condition"] = {"meaning": 1, "form": 3, "control": 1}
     content["prompts"] |= {"models": {}, "llms": {"mock": {}}, "constructions": [MEANING]}
     content["prompts"]["make"]["premises"] = 1
-    content["report"]["tested"] = []
     content["report"]["under_methods"] = []
     content["models"] = {name: content["models"][name] for name in ("minilm", "mini-mlm", "mini-clm")}
     content["models"]["by-rule"] = {"kind": "baselines", "members": {RULE: {"kind": "shorter"}}}

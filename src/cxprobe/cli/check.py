@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from cxprobe.project.params import Params
     from cxprobe.results.task import Demand
 
+ALWAYS_CHANGED = "always changed"  # what DVC says of a stage that looks at each run, if nothing else changed
+
 
 class _NotNeeded(MetaPathFinder):
     """Lets imports run as if two packages were not installed, where they are not loaded already.
@@ -36,17 +38,16 @@ def check(
     """Check params.yaml and all files of constructions/, lexicon/ and prompts/, and report all their faults at once.
 
     Without a fault it says how many texts, tokens and requests each model has left, where the items are made, and
-    writes params.schema.json, by which editors complete params.yaml, and constructions/README.md where they changed. Of
-    one construction it tries the examples of pattern.yaml, and prints an item of each kind.
+    writes params.schema.json, by which editors complete params.yaml, where it changed. Of one construction it tries the
+    examples of pattern.yaml, and prints an item of each kind.
     """
     not_needed = _NotNeeded()
     sys.meta_path.insert(0, not_needed)
     try:
-        from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
         from cxprobe.files.writing import write_bytes
         from cxprobe.models.params import empty_names
         from cxprobe.project.checks import find_faults
-        from cxprobe.project.constructions import make_page, read_constructions, require_construction
+        from cxprobe.project.constructions import read_constructions, require_construction
         from cxprobe.project.params import SCHEMA_FILE, load_params, schema_text
         from cxprobe.tasks.registry import TASKS
 
@@ -72,10 +73,10 @@ def check(
         print(f"params.yaml: {key}: is empty; write it before a task names this model")
     for note in faults.notes:
         print(note)
-    for path, text in ((SCHEMA_FILE, schema_text()), (CONSTRUCTIONS_FOLDER / "README.md", make_page())):
-        if not path.is_file() or path.read_bytes() != text.encode():
-            write_bytes(text.encode(), path)
-            print(f"{path} is written anew")
+    schema = schema_text().encode()
+    if not SCHEMA_FILE.is_file() or SCHEMA_FILE.read_bytes() != schema:
+        write_bytes(schema, SCHEMA_FILE)
+        print(f"{SCHEMA_FILE} is written anew")
     print_what_is_left(params)
 
 
@@ -144,8 +145,6 @@ def changed_stages(stages: Sequence[str]) -> set[str]:
     """Return the stages whose parameters, files or outputs DVC finds changed; outside of DVC, all of them."""
     from dvc.exceptions import DvcException, NotDvcRepoError
     from dvc.repo import Repo
-
-    from cxprobe.run.running import ALWAYS_CHANGED
 
     if not Path("dvc.yaml").is_file():
         return set(stages)

@@ -80,14 +80,15 @@ def _free(name: str) -> str:
     return name
 
 
-# HTML, and what Markdown makes a link or a picture of: [x](address), or [x]: address on a line of its own.
-_MARKUP = re.compile(r"<[a-z/!?][^>]*>?|!?\[[^\]]*\](?:\(|:\s*\S*?[:/&])", re.IGNORECASE)
-SCRIPT_LINK = re.compile(r"\b(?:javascript|vbscript|data)\\?:(?=\S)", re.IGNORECASE)
-"""The beginning of an address that runs code where it is clicked."""
+# HTML; what Markdown makes a link or a picture of: [x](address), or [x]: address on a line of its own; and the
+# beginning of an address that runs code where it is clicked.
+_MARKUP = re.compile(
+    r"<[a-z/!?][^>]*>?|!?\[[^\]]*\](?:\(|:\s*\S*?[:/&])|\b(?:javascript|vbscript|data)\\?:(?=\S)", re.IGNORECASE
+)
 
 
 def _without_markup(text: str) -> str:
-    if markup := _MARKUP.search(text) or SCRIPT_LINK.search(text):
+    if markup := _MARKUP.search(text):
         raise ValueError(f"{markup[0]!r} is HTML, a picture or a link, which may lead readers astray; write plain text")
     return text
 

@@ -62,6 +62,6 @@ def bundled_paths(root: Path) -> Iterator[Path]:
             raise FileNotFoundError(f"{root / entry}: there is no such file or folder, and a wheel must carry it")
         for file in files:
             path = file.relative_to(root)
-            # The page is made from the results of the repository, which a project does not have.
+            # The page is about the constructions of the repository, and nothing in a project makes it anew.
             if "__pycache__" not in path.parts and path.as_posix() != "constructions/README.md":
                 yield path

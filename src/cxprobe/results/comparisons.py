@@ -18,7 +18,7 @@ from cxprobe.results.verdict import CONDITION, is_rival
 from cxprobe.stats import UNIT, Estimate, Mean, cluster_columns, compare_shared, holm, mean_by
 
 MODELS, BEST_BASELINE, RANDOM_WEIGHTS, NEIGHBOUR = "models", "best baseline", "random weights", "neighbour"
-MOST_PAIRED = 8  # models of which every two are tested; of more, those that report.tested.models names
+MOST_PAIRED = 8  # trained models of which every two are tested; of more, no two are
 COMPARISON = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm"]
 GROUP = ["task", "construction", "source"]  # the columns of facets follow
 _OF_BASELINE = {"first": "model", "second": "baseline", "low": "diff_low", "high": "diff_high", "p_holm": "p_adjusted"}
@@ -58,7 +58,6 @@ def compare_models(
     by: list[str],
     members: Sequence[Member],
     series: Mapping[str, Series],
-    named: Sequence[Sequence[str]] = (),
     family: Sequence[str] = (),
     *,
     are_tested: bool = True,
@@ -78,7 +77,6 @@ def compare_models(
         by: The columns that make the groups.
         members: What the models are.
         series: Name -> models that differ in one quantity.
-        named: Pairs of models that are tested where there are more than `MOST_PAIRED`; every two of fewer are.
         family: Those of ``by`` whose values make families of their own, such as what items test. Those of a kind and of
             the first model are a family, in groups with one value of these; of "models", those of both.
         are_tested: Whether there are p values.
@@ -94,7 +92,7 @@ def compare_models(
     rows: list[tuple[object, ...]] = []
     for key, group in items.groupby(by, sort=False):
         by_model = {str(slug): answers for slug, answers in group.groupby("model", sort=False)}
-        for compares, first, second, is_tested in _compared(by_model, members, series, named):
+        for compares, first, second, is_tested in _compared(by_model, members, series):
             shared, difference = compare_shared(by_model[first], by_model[second])
             value = (difference.value, difference.low, difference.high) if difference else (np.nan,) * 3
             p = difference.p if difference and is_tested and are_tested else np.nan
@@ -110,7 +108,6 @@ def _compared(
     items: Mapping[str, pd.DataFrame],
     members: Sequence[Member],
     series: Mapping[str, Series],
-    named: Sequence[Sequence[str]],
 ) -> Iterator[tuple[str, str, str, bool]]:
     """Yield each kind of comparison, its two models, and whether it is tested."""
     known = {member.slug: member for member in members}
@@ -118,9 +115,8 @@ def _compared(
     trained = [slug for slug in present if slug not in known or known[slug].state == "trained"]
     earlier = earlier_checkpoints(series)
     real = [slug for slug in trained if slug not in earlier]
-    pairs = [set(pair) for pair in named]
     for first, second in combinations(real, 2):
-        yield MODELS, first, second, len(real) <= MOST_PAIRED or {first, second} in pairs
+        yield MODELS, first, second, len(real) <= MOST_PAIRED
     credits = pd.DataFrame({slug: answers.set_index("id")["accuracy"] for slug, answers in items.items()})
     random_controls = [slug for slug in present if slug in known and known[slug].state == "random"]
     for slug in (*real, *random_controls):
@@ -149,18 +145,17 @@ def compare(
     facets: Sequence[Facet],
     members: Sequence[Member],
     series: Mapping[str, Series],
-    named: Sequence[Sequence[str]] = (),
 ) -> pd.DataFrame:
     """Return the paired differences of models on the same items, by each facet by which models are compared.
 
-    Where an item of a group was asked about in several ways, a model has the mean of its credits.
+    Where an item of a group was asked about in several ways, a model has the mean of its credits. Comparisons on all
+    constructions together are tested only where a facet says so.
 
     Args:
         responses: What `cxprobe.results.rates.rates_of` takes.
         facets: Those of the task.
         members: The models.
         series: Name -> models that differ in one quantity.
-        named: See `compare_models`. Comparisons on all constructions together are not tested.
 
     Returns:
         `GROUP`, the columns of facets, and those of `cxprobe.results.comparisons.compare_models`.
@@ -177,7 +172,7 @@ def compare(
         parts = [(divided, True)] if facet.is_all_tested else [(divided[~is_all], True), (divided[is_all], False)]
         for items, are_tested in parts:
             if len(items):
-                how = (by, members, series, named, facet.family)
+                how = (by, members, series, facet.family)
                 tables.append(compare_models(items.reset_index(drop=True), *how, are_tested=are_tested))
     if not tables:
         return pd.DataFrame(columns=[*place, *COMPARISON]).astype(dict.fromkeys(COMPARISON[3:], float))

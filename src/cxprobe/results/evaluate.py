@@ -83,7 +83,7 @@ class Evaluation(Generic[P]):
         sections: Question -> the section of MLflow's charts that has its rates, where this is not the task's name.
         says: What the numbers of the sections are, as a sentence of Markdown.
         parts: Columns of the rates; their values are what has child runs.
-        stage: The stage evaluate_<task>; its params have report.limit, report.tested and the section of the task.
+        stage: The stage evaluate_<task>; its params have report.limit and the section of the task.
     """
 
     facets: ClassVar[Sequence[Facet]]
@@ -116,7 +116,7 @@ class Evaluation(Generic[P]):
         self, responses: pd.DataFrame, members: Sequence[Member], series: Mapping[str, Series]
     ) -> pd.DataFrame:
         """Return the paired differences of models on the same items of what `pooled` returns."""
-        return compare(responses, self.facets, members, series, self.stage.params.report.tested)
+        return compare(responses, self.facets, members, series)
 
     def rates(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return the rates, as of `cxprobe.results.rates.rates_of`, of what `pooled` returns."""

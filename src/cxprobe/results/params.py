@@ -18,15 +18,10 @@ class TaskSection(Closed):
 
 
 class Report(Closed):
-    """The limit for baselines, the models that are compared and those of the first page, and MLflow's address."""
+    """The limit for baselines, the models that are not on the first page, and MLflow's address."""
 
     limit: Annotated[float, Field(gt=0.5, le=1)]
     """The share of frames of a set of contrasts above which a baseline solves it, so that it has no verdict."""
-    tested: list[Annotated[list[Slug], Field(min_length=2, max_length=2)]]
-    """Pairs of trained models to test against each other where there are more than eight; every two of fewer are. So is
-    each trained model against the best baseline and its random-weights controls, and each checkpoint of a training
-    against the one before it. p values are corrected within each family: of one kind of comparison, the first model's
-    constructions (in pairs, those of meaning and those of form apart)."""
     under_methods: list[Slug] = Field(default_factory=list)
     """Entries of models that try the methods, such as one that was taught the constructions: the report has them
     under Methods, and not on its first page."""
@@ -38,16 +33,11 @@ class ReportParams(ModelParams):
     """The sections of params.yaml that all tasks share."""
 
     report: Report
-    """The limit for baselines, and the models to compare."""
+    """The limit for baselines, the models that are not on the first page, and MLflow's address."""
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
-        """Yield the unknown models in report.tested and report.under_methods."""
+        """Yield the unknown models in report.under_methods."""
         yield from super().faults_between(constructions)
-        known = sorted({member.slug for member in members_of(self.models, self.models)} | {*self.llms})
-        for number, pair in enumerate(self.report.tested):
-            for name in pair:
-                if name not in known:
-                    yield f"report.tested[{number}]: '{name}' is not in models or llms{suggest(name, known)}"
         entries = [*self.models, *self.llms]
         for number, name in enumerate(self.report.under_methods):
             if name not in entries:

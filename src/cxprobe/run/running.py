@@ -9,7 +9,6 @@ import errno
 import gc
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,11 +28,9 @@ from cxprobe.files.writing import (
     RESULTS,
     SCRATCH,
     project_folder,
-    read_json,
     remove_left_behind,
     user_message,
     write_bytes,
-    write_json,
 )
 from cxprobe.run.params import SomeParams, StageParams, read_params
 from cxprobe.run.progress import end_on_signals, ending_as_killed
@@ -44,7 +41,6 @@ from cxprobe.secrets import redact_output
 
 __all__ = ["Outcome", "Stage", "run_stage", "run_step"]  # what a script needs
 
-ALWAYS_CHANGED = "always changed"  # what DVC says of a stage that looks at each run, if nothing else changed
 TRACKING, LATER = "CXPROBE_TRACKING", "later"
 """An environment variable, and its value where `cxprobe sync` follows and writes the runs of all stages at once."""
 
@@ -111,7 +107,7 @@ def _run(
         if any(int(os.environ.get(key, 0)) > 0 for key in helper_keys):
             work(stage)
         else:
-            with ending_as_killed(), _locked(stage), scheduled(os.environ.get("DVC_STAGE", "")):
+            with ending_as_killed(), _locked(stage):
                 for folder in (DATA / name, RESULTS / name, project_folder() / SCRATCH):
                     remove_left_behind(folder)  # partial files of processes that were killed
                 _work_and_record(work, stage)
@@ -197,57 +193,3 @@ def _locked(stage: Stage[Any]) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-@contextmanager
-def scheduled(stage: str) -> Iterator[None]:
-    """Print the place of a stage that DVC runs, and keep the seconds of the block that does its work.
-
-    Args:
-        stage: The stage, as DVC calls it; "" where something else runs the script.
-    """
-    if not stage:
-        yield
-        return
-    folder = project_folder() / SCRATCH / "schedule"
-    plan_file, begun = folder / "plan.json", time.time()
-    plan: dict[str, Any] = read_json(plan_file) if plan_file.is_file() else {"started": 0, "stages": []}
-    last = {path.stem: read_json(path) for path in (folder / "stages").glob("*.json")}
-    left = [one for one in plan["stages"] if one not in last or last[one]["ended"] < plan["started"]]
-    if stage not in left:
-        left = _stages_to_run(stage)
-        plan = {"started": int(begun), "stages": left}
-        write_json(plan, plan_file)
-    number, of = len(plan["stages"]) - len(left) + 1, len(plan["stages"])
-    place = f"stage {number} of {of} of the pipeline that were not up to date"
-    if last.keys() >= set(left):
-        place += f", {sum(last[one]['seconds'] for one in left) / 60:.0f} min left if all take as long as last time"
-    print(place, flush=True)
-    yield
-    now = time.time()
-    write_json({"seconds": now - begun, "ended": int(now)}, folder / "stages" / f"{stage}.json")
-
-
-def _stages_to_run(stage: str) -> list[str]:
-    """Return the stages that are not up to date and those that depend on them; the given one is one of them."""
-    from dvc.exceptions import DvcException
-    from dvc.repo import Repo
-    from dvc.repo.graph import get_subgraph_of_nodes
-
-    try:
-        with Repo() as repo, repo.lock:
-            graph = repo.index.graph
-            changed = [node for node in graph if node.addressing == stage or _has_changed(node)]
-    except DvcException:  # another command of DVC holds the lock
-        return [stage]
-    return sorted(node.addressing for node in get_subgraph_of_nodes(graph, changed, downstream=True))
-
-
-def _has_changed(node: Any) -> bool:
-    """Return whether a stage of DVC is not up to date; one that looks at each run is not for that alone."""
-    from dvc.lock import LockError
-
-    try:
-        return any(reasons != [ALWAYS_CHANGED] for reasons in node.status().values())
-    except LockError:  # it reads what the stage that runs at present writes
-        return True
