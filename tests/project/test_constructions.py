@@ -1,7 +1,6 @@
 """constructions/README.md, made from the data: links lead somewhere, and nothing in the data runs."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,7 +28,7 @@ def toy(toy_constructions):
 
 def test_links_lead_to_headings(toy):
     named = Construction.model_validate(toy.construction.model_dump() | {"name": "Way, of | manner (1)"})
-    page = page_of({"toy": replace(toy, construction=named)})
+    page = page_of({"toy": toy._replace(construction=named)})
     assert r"[Way, of \| manner (1)](#way-of--manner-1)" in page
     assert "## Way, of | manner (1)\n" in page
 
@@ -59,8 +58,8 @@ def with_texts(toy, text):
     pairs = toy.items["pairs"].files["toy"]
     first = pairs.variants["A"].model_copy(update={"context": f"{{N1}} {text}"})
     changed = pairs.model_copy(update={"variants": {**pairs.variants, "A": first}})
-    items = toy.items | {"pairs": replace(toy.items["pairs"], files={"toy": changed})}
-    return replace(toy, items=items, construction=about)
+    items = toy.items | {"pairs": toy.items["pairs"]._replace(files={"toy": changed})}
+    return toy._replace(items=items, construction=about)
 
 
 def test_the_page_in_git_is_what_the_data_say(monkeypatch):

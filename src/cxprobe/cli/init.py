@@ -178,7 +178,7 @@ def preset_text(name: str, folder: Path, only: str = "") -> str:
     parts = content.pop("only", {})  # figure or table -> what differs where nothing else is wanted
     if only:
         if only not in parts:
-            raise ParamsError(f"the preset {name} has no part '{only}'{suggest(only, list(parts))}")
+            raise ParamsError(f"the preset {name} has no part '{only}'{suggest(only, parts)}")
         _merge(content, parts[only])
     content.ca.comment = None  # what base.yaml says about itself
     written = StringIO()

@@ -146,7 +146,7 @@ def compare(
     if is_file:
         pairs = read_pair_table(what)
         if lacking := [name for name in by or [] if name not in pairs]:
-            raise DataError(f"{what}: there is no column '{lacking[0]}'{suggest(lacking[0], list(pairs.columns))}")
+            raise DataError(f"{what}: there is no column '{lacking[0]}'{suggest(lacking[0], pairs.columns)}")
         if output is not None:
             refuse_unwritable(output, pairs)
     elif given := [f"--{name}" for name, value in {"by": by, "score": score}.items() if value]:

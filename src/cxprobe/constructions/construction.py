@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, StringC
 from cxprobe.constructions import ALL_SENTENCES, LabelName, Split
 from cxprobe.constructions.checking import Fault, normalised, with_lines
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, Distinct, SomeDistinct, Two, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, Distinct, SomeDistinct, Two, read_checked, suggest
 from cxprobe.stats import CLUSTER
 from cxprobe.text import SlotName, Words
 
@@ -239,7 +239,7 @@ def load_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> 
         ConstructionError: One line for every fault of the file.
     """
     path = constructions / name / "construction.yaml"
-    return validate(Construction, read_yaml(path, ConstructionError), path, ConstructionError)
+    return read_checked(Construction, path, ConstructionError)
 
 
 PEOPLE_FILE = Path("lexicon/people.yaml")
@@ -291,11 +291,11 @@ def load_people(path: Path = PEOPLE_FILE) -> People:
         ConstructionError: One line for every fault: the file does not fit the schema; a noun is listed twice in its
             type; a type names an unknown gender; or two genders fill different slots.
     """
-    people = validate(People, read_yaml(path, ConstructionError), path, ConstructionError)
+    people = read_checked(People, path, ConstructionError)
     faults = [
         Fault(
             ("types", name, "pronouns"),
-            f"types.{name}.pronouns: '{gender}' is not among the pronouns{suggest(gender, [*people.pronouns])}",
+            f"types.{name}.pronouns: '{gender}' is not among the pronouns{suggest(gender, people.pronouns)}",
         )
         for name, kind in people.types.items()
         for gender in kind.pronouns

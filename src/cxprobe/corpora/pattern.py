@@ -16,7 +16,7 @@ from cxprobe.constructions.construction import (
     marks_beyond,
 )
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, read_yaml, validate
+from cxprobe.files.schema import Closed, read_checked
 
 # The keys of token patterns in spaCy that a tagger must say, and those that a parser or a lemmatiser must say. Words
 # alone decide on all others. spaCy refuses unknown keys when it loads a pattern.
@@ -157,7 +157,7 @@ def load_wanted(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Wanted
             asks for a mark which no part sets.
     """
     path = constructions / name / "pattern.yaml"
-    pattern = validate(Pattern, read_yaml(path, ConstructionError), path, ConstructionError)
+    pattern = read_checked(Pattern, path, ConstructionError)
     construction = load_construction(name, constructions)
     faults = [
         f"{path}: parts: features.{feature} of construction.yaml asks for mark {mark}, but there are "

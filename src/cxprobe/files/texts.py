@@ -103,7 +103,7 @@ def require_texts(table: pd.DataFrame, columns: Sequence[str], path: str | Path)
     first, what = 1 + (kind in _WITH_HEADER), "line" if kind in (*_WITH_HEADER, "jsonl", "txt") else "row"
     for column in columns:
         if column not in table:
-            raise DataError(f"{path}: there is no column '{column}'{suggest(column, list(map(str, table.columns)))}")
+            raise DataError(f"{path}: there is no column '{column}'{suggest(column, table.columns)}")
         for row, text in zip(table.index.tolist(), table[column], strict=True):
             if not isinstance(text, str) or not text.strip():
                 place = f"{path}, {what} {row + first}"

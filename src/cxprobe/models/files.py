@@ -62,7 +62,7 @@ def _rows(rows: Any, key: str, what: str, fault: str) -> list[str]:
 def numbers(table: pd.DataFrame, column: str) -> pd.Series:
     """Return a column as finite numbers."""
     if column not in table:
-        raise DataError(f"answers: there is no column '{column}'{suggest(column, list(map(str, table.columns)))}")
+        raise DataError(f"answers: there is no column '{column}'{suggest(column, table.columns)}")
     found = pd.to_numeric(table[column], errors="coerce").astype(float)
     for row in np.flatnonzero(~np.isfinite(found))[:1]:
         cell = table[column].iloc[row]
@@ -123,7 +123,7 @@ def answers_in(member: Member, items: pd.DataFrame) -> tuple[pd.DataFrame, Model
         require_texts(answered, ["chosen"], "answers")
         for row, cell in enumerate(answered["chosen"], start=1):
             if cell not in _MARGINS:
-                raise DataError(f"answers, row {row}: chosen is {cell!r}{suggest(cell, [*_MARGINS])}")
+                raise DataError(f"answers, row {row}: chosen is {cell!r}{suggest(cell, _MARGINS)}")
         margins = answered["chosen"].map(_MARGINS).groupby(answered["id"]).mean()
         return margins.rename("margin").loc[items["id"]].reset_index(), facts
     except DataError as fault:

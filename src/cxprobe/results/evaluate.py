@@ -21,7 +21,7 @@ from cxprobe.results.findings import QUESTIONS, estimate_of, findings_in, lead_f
 from cxprobe.results.params import TaskParams, task_members
 from cxprobe.results.published import BESIDE, PUBLISHED, beside_published, read_published
 from cxprobe.results.rates import ALL, Facet, columns_of, rates_of, with_all
-from cxprobe.results.schema import MEASURES, facet_columns, write_rates, write_responses
+from cxprobe.results.schema import are_shares, facet_columns, write_rates, write_responses
 from cxprobe.results.sentences import in_sum
 from cxprobe.results.verdict import with_verdicts
 from cxprobe.results.words import in_full, with_blanks
@@ -166,7 +166,10 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
     comparisons = task.comparisons(divided, members, series)
     write_table(comparisons, stage.data / "comparisons.parquet", optional=["difference", "low", "high", "p", "p_holm"])
     rates = task.decided(with_baselines(task.rates(divided), comparisons))
-    rates = with_verdicts(_in_order(rates, members), members)
+    order = {member.slug: number for number, member in enumerate(members)}
+    rates = rates.sort_values("construction", key=lambda names: names == ALL, kind="stable")
+    rates = rates.sort_values("model", key=lambda slugs: slugs.map(order), kind="stable", ignore_index=True)
+    rates = with_verdicts(rates, members)
     write_rates(rates, stage.data / "rates.parquet")
     _print_rates(rates[~rates["model"].isin([member.slug for member in members if member.is_baseline])])
     in_git = rates
@@ -212,20 +215,9 @@ def evaluate_members(task: Evaluation[Any]) -> EvaluatedModels:
     return evaluated
 
 
-def _in_order(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFrame:
-    """Return rates by model, construction and source, all constructions together last, each in the order of facets."""
-    models = {member.slug: number for number, member in enumerate(members)}
-    return (
-        rates.assign(_model=rates["model"].map(models), _all=rates["construction"] == ALL)
-        .sort_values(["_model", "_all"], kind="stable", ignore_index=True)
-        .drop(columns=["_model", "_all"])
-    )
-
-
 def _print_rates(rates: pd.DataFrame) -> None:
     """Print the deciding shares of single constructions, so that they are known before the report is made."""
-    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
-    shown = rates[rates["decides"] & is_share & (rates["construction"] != ALL)]
+    shown = rates[rates["decides"] & are_shares(rates) & (rates["construction"] != ALL)]
     rows = [in_full(estimate_of(row)) for row in shown.to_dict("records")]
     shown = shown.assign(rate=rows).replace({"source": {"own": ""}, "measure": {"accuracy": ""}})
     columns = ["model", "construction", "source", "measure", "rate", "baseline", "verdict"]
@@ -311,8 +303,7 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
 
     # MLflow draws a colour from the run's id, by which two models may have the same.
     colours = dict(zip((slug for slug, one in models.members.items() if not one.is_baseline), cycle(OKABE_ITO)))
-    written, answers = with_blanks(rates), named_answers(rates, task)
-    found = list(findings_in(rates, task.stage.params.construction_of))
+    answers, found = named_answers(rates, task), list(findings_in(rates, task.stage.params.construction_of))
     for model, rows in rates.groupby("model", sort=False):
         slug, member, own = str(model), models.members[str(model)], answers[answers["model"] == model]
         shown = lead_findings(found, [slug])
@@ -324,9 +315,9 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
             models.facts[slug],
             int(own["n"].sum()),
             metrics=dict([*metrics_of(own).items()][:MOST_METRICS]),
-            tables={"rates": written.loc[rows.index]},
+            tables={"rates": with_blanks(rows)},
             figures={PICTURE: overview(shown, names)} if shown else _pictured(own if len(own) else of_run),
-            children=[] if member.is_baseline else [*_parts_of(rows, written, task, slug, models.facts[slug])],
+            children=[] if member.is_baseline else [*_parts_of(rows, task, slug, models.facts[slug])],
         )
         # The entry of a random-weights control has the keys of its model, and this one is not true of it.
         about = getattr(member.spec, "about", "") if member.state == "trained" else ""
@@ -338,9 +329,7 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
         yield run.model_copy(update={"about": f"{said}\n\n{task.says} {_READ}", "tags": tags})
 
 
-def _parts_of(
-    rates: pd.DataFrame, written: pd.DataFrame, task: Evaluation[Any], model: str, facts: ModelFacts
-) -> Iterator[Run]:
+def _parts_of(rates: pd.DataFrame, task: Evaluation[Any], model: str, facts: ModelFacts) -> Iterator[Run]:
     """Yield the child runs of a model's run."""
     parts = [*task.parts]
     if not parts:
@@ -365,7 +354,7 @@ def _parts_of(
             part=dict(zip(parts, map(str, values), strict=True)),
             metrics=dict([*{**extras.metrics, **metrics}.items()][: MOST_METRICS - len(series)]),
             series=series,
-            tables={"rates": written.loc[rows.index], **extras.tables},
+            tables={"rates": with_blanks(of_part), **extras.tables},
             figures=extras.figures or _pictured(of_part[~is_curve]),
             trials=extras.trials,
             about=extras.about,
@@ -420,10 +409,9 @@ def _pictured(rates: pd.DataFrame) -> dict[str, Any]:
     """Return the picture of rates that are shares, by measure; none where none is, or has an interval."""
     from cxprobe.results.plots import Mark, dots  # matplotlib takes a second to import
 
-    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)  # the axis is one of shares
     named = ["name"] if "name" in rates else ["construction", "source", *facet_columns(rates)]
     marks = []
-    for row in rates[is_share & rates["low"].notna()].to_dict("records"):
+    for row in rates[are_shares(rates) & rates["low"].notna()].to_dict("records"):
         name = " ".join(row[name] for name in named if row[name] not in ("", "own")).replace("_", " ")
         marks.append(Mark(name, str(row["measure"]), estimate_of(row), row["chance"]))
     return {PICTURE: dots(marks)} if marks else {}

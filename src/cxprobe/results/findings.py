@@ -88,8 +88,7 @@ class Finding:
         return "frames" if self.effects else "items"
 
 
-@dataclass(frozen=True)
-class ReportModels:
+class ReportModels(NamedTuple):
     """The models of a run, and which of them are shown.
 
     Attributes:

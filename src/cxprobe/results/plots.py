@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import astuple
 from io import StringIO
 from math import ceil, isfinite, nan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -24,11 +24,13 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from cxprobe.constructions.construction import Construction
 from cxprobe.results.comparisons import BEST_BASELINE
 from cxprobe.results.findings import Finding, Question, estimate_of
 from cxprobe.results.verdict import Style, share_of_control
 from cxprobe.stats import Estimate
+
+if TYPE_CHECKING:
+    from cxprobe.results.task import ConstructionFiles
 
 PANELS: Mapping[Question, str] = {"form": "form", "meaning": "meaning", "words": "prompts", "used": "use"}
 TEXT, SOFT, LINE, BAND = "#1b1f24", "#59616b", "#d5dae0", "#c9ced5"
@@ -115,9 +117,10 @@ class Picture(NamedTuple):
         return self.svg
 
 
-def row_names(constructions: Mapping[str, Construction]) -> dict[str, str]:
+def row_names(constructions: "Mapping[str, ConstructionFiles]") -> dict[str, str]:
     """Return construction -> its name for people and, in a second line, an example."""
-    return {slug: "\n".join(filter(None, [one.name, one.example])) for slug, one in constructions.items()}
+    every = {slug: files.construction for slug, files in constructions.items()}
+    return {slug: "\n".join(filter(None, [one.name, one.example])) for slug, one in every.items()}
 
 
 def overview(

@@ -99,7 +99,7 @@ def contrast_responses(margins: pd.DataFrame) -> pd.DataFrame:
     contrasts = contrasts[contrasts[CONDITION] != CONTROL_OVER_WORDS]
     above = contrasts.assign(
         measure="above_zero",
-        value=credits_of_margins(contrasts["value"].to_numpy(np.float64)),
+        value=credits_of_margins(contrasts["value"]),
         chance=HALF,
         decides=contrasts[CONDITION] == "construction",
         question="meaning",

@@ -10,7 +10,6 @@ import pandas as pd
 from cxprobe.constructions.checking import Fault, FoundFaults, is_there
 from cxprobe.constructions.construction import PEOPLE_FILE, load_people
 from cxprobe.files.tables import read_made_table
-from cxprobe.files.writing import DATA
 from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.published import Beside
 from cxprobe.results.task import Demand, Example, ReportInputs, Shown, Task, read_demand
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 USUAL_LAYERS = 24
 _READ = ["construction", "part", "regions", "base_before", "source_before"]
-MADE_ITEMS = DATA / "make_interventions" / "items.parquet"
 
 
 class InterventionsTask(Task):
@@ -83,7 +81,7 @@ class InterventionsTask(Task):
         of_das = 8 * section.measure.steps // max(section.make.train, 1)  # 4 items a step, with two kinds of labels
         every = len(names.INTERVENTIONS) + draws  # random ones count once a draw, and DAS for control words too
         moved = 2 * learnt * (len(names.TRANSFERRED) + draws - 1)  # at the first and the last region
-        for name, part, regions, *sides in read_made_table(MADE_ITEMS)[_READ].itertuples(index=False):
+        for name, part, regions, *sides in read_made_table(names.MADE_ITEMS)[_READ].itertuples(index=False):
             own = 0 if name == names.NEUTRAL else len(regions) * every
             exchanges = len(regions) * of_das if part == names.TRAIN else moved + own
             texts += [*sides, *(sides[:1] * (layers * exchanges))]

@@ -123,7 +123,7 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: EvaluatePairs)
     scores = pairs.merge(margins, on="id", validate="one_to_many")
     by_scheme = scores["scheme"].isin(["causal", how.scheme, RULE, REPLY])
     return scores.assign(
-        accuracy=credits_of_margins(scores["margin"].to_numpy(np.float64)),
+        accuracy=credits_of_margins(scores["margin"]),
         deciding=by_scheme & scores["score"].isin([how.score, RULE_SCORE, ASKED]),
     )
 

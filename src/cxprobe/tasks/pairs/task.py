@@ -3,10 +3,9 @@
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pandas as pd
 
@@ -49,8 +48,7 @@ if TYPE_CHECKING:
 _BIASES = {"order": "bias (i)", "variant": "bias (ii)"}  # the two ways of asking that are compared -> the bias
 
 
-@dataclass(frozen=True)
-class ConstructionPairs:
+class ConstructionPairs(NamedTuple):
     """The pairs of a construction, by entry of ``constructions``, and the nouns for people."""
 
     files: Mapping[str, PairsFile]
@@ -116,7 +114,7 @@ class PairsTask(Task):
         known = faults.attempt(load_preference_prompts) if needed else None
         if section and section.ask and known and section.ask.prompt not in known.prompts:
             what = f"params.yaml: pairs.ask.prompt: preferences has no prompt '{section.ask.prompt}'"
-            faults.lines.append(what + suggest(section.ask.prompt, [*known.prompts]))
+            faults.lines.append(what + suggest(section.ask.prompt, known.prompts))
         if params is None or section is None:
             return
         people = FoundFaults().attempt(load_people)

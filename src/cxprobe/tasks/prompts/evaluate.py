@@ -1,5 +1,6 @@
 """Answers to questions: which are right, and the rates that no mean of answers is."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from cxprobe.stats import CLUSTER, rate_by
 from cxprobe.tasks.prompts.params import CONTROL, PAPER, RELATION_OF, PromptsStage
 
 NO_PROMPT = "none"  # of baselines, which answer an item, and of files
+_UNPROMPTED: Mapping[str, Any] = {"prompt": NO_PROMPT, "shots": 0, "examples": NO_PROMPT, "order": ""}
 SETTING = ["shots", "chain_of_thought", "examples"]
 CONTROLS = {
     "templatic": f"templatic{CONTROL}",
@@ -98,14 +100,7 @@ def choose_by_rule(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     chosen = highest.agg(answer=("symbol", "first"), tied=("symbol", "size"), credit=("is_gold", "mean")).reset_index()
     chosen["answer"] = chosen["answer"].mask(chosen.pop("tied") > 1, "")
     answered = items.merge(chosen, on="id", validate="one_to_one")
-    setting: dict[str, Any] = {
-        "prompt": NO_PROMPT,
-        "shots": 0,
-        "examples": NO_PROMPT,
-        "chain_of_thought": False,
-        "order": "",
-    }
-    return answered.assign(item=answered["id"], **setting)
+    return answered.assign(item=answered["id"], chain_of_thought=False, **_UNPROMPTED)
 
 
 def without_prompts(questions: pd.DataFrame, *, chain_of_thought: bool) -> pd.DataFrame:
@@ -120,8 +115,7 @@ def without_prompts(questions: pd.DataFrame, *, chain_of_thought: bool) -> pd.Da
         order of the paper.
     """
     first = questions[questions["order"].isin(["", PAPER])].drop_duplicates("item", ignore_index=True)
-    unprompted = first.assign(id=first["item"], prompt=NO_PROMPT, shots=0, examples=NO_PROMPT, order="")
-    return unprompted.assign(chain_of_thought=chain_of_thought)
+    return first.assign(id=first["item"], chain_of_thought=chain_of_thought, **_UNPROMPTED)
 
 
 def prompt_responses(answered: pd.DataFrame) -> pd.DataFrame:

@@ -10,14 +10,13 @@ from scipy.special import log_softmax, logsumexp
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
-from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.evaluate import Evaluation
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import HALF, other_where_wrong
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, credits_of_margins
-from cxprobe.tasks.scenarios.params import ScenariosStage
+from cxprobe.tasks.scenarios.params import MADE, ScenariosStage
 from cxprobe.tasks.scenarios.rules import Scenarios, load_scenarios, scenarios_file, wrong_words
 
 UNCALIBRATED = "none"
@@ -181,9 +180,6 @@ def with_preferences(rates: pd.DataFrame, scenarios: Mapping[str, Scenarios]) ->
     keeps = is_turned & is_plain & (rates["measure"] == "flips") & (rates["low"] > HALF)
     models = rates[["model", "construction"]].apply(tuple, axis="columns")
     return rates.assign(prefers=models.isin(models[keeps]))
-
-
-MADE = DATA / "make_scenarios"
 
 
 class ScenariosEvaluation(Evaluation[ScenariosStage]):
