@@ -932,13 +932,10 @@ def probe(
                 list(vectors), expected, of_part, fitting, folds=folds, jobs=jobs, progress=progress
             )
             faults += found
-            unknown = Estimate(nan, nan, nan, n)
-            estimates = [
-                unknown
-                if np.isnan(layer).any()
-                else stats.estimate_rate(stats.credit(layer, expected), of_group[:, None])
-                for layer in predicted
-            ]
+            estimates = [Estimate(nan, nan, nan, n)] * len(predicted)
+            for number, layer in enumerate(predicted):
+                if not np.isnan(layer).any():
+                    estimates[number] = stats.estimate_rate(stats.credit(layer, expected), of_group[:, None])
             rates.append(pd.DataFrame(map(asdict, estimates)))
     if len(faults) == 2 * len(vectors):
         raise ProbeError(faults[0])

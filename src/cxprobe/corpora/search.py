@@ -17,7 +17,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.corpora.params import Mining
 from cxprobe.corpora.pattern import FROM_PARSES, FROM_TAGS, Alternative, Pattern
 from cxprobe.corpora.readers import CorpusRecord
-from cxprobe.errors import ConstructionError
+from cxprobe.errors import ConstructionError, raise_faults
 from cxprobe.files.schema import suggest
 from cxprobe.tagging import BATCH, load_tagger, sentence_spans
 
@@ -216,8 +216,7 @@ def check_examples(matchers: Matchers, path: Path) -> None:
         if sentence in passing and isinstance(verdict, Found):
             words = f"from the words {verdict.marks}; {verdict.tags}"
             faults.append(f"{path}: must_not_match: {sentence!r} is found, {words}")
-    if faults:
-        raise ConstructionError("\n".join(faults))
+    raise_faults(ConstructionError, faults)
 
 
 class Passage(NamedTuple):

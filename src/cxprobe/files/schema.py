@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from cxprobe.errors import CxprobeError
+from cxprobe.errors import CxprobeError, raise_faults
 from cxprobe.files.reading import load_yaml, one_line, shown
 
 M = TypeVar("M", bound="Closed")
@@ -85,8 +85,7 @@ def read_checked(model: type[M], path: Path, error: type[CxprobeError]) -> M:
         CxprobeError: Of the given class, one line a fault: file, path of the key, value, what is allowed.
     """
     content = read_yaml(path, error)
-    if faults := faults_of(model, content):
-        raise error("\n".join(f"{path}: {fault}" for fault in faults))
+    raise_faults(error, (f"{path}: {fault}" for fault in faults_of(model, content)))
     return model.model_validate(content)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe.errors import DataError
+from cxprobe.errors import DataError, raise_faults
 from cxprobe.files.schema import suggest
 from cxprobe.files.texts import read_texts, require_texts
 from cxprobe.models.checkpoints import check_digest
@@ -43,8 +43,7 @@ def joined(table: pd.DataFrame, items: pd.DataFrame | None, key: str, whose: Seq
             lacking = items[~items[key].isin(of_one[key])]
             what = f"has no answer{' of ' + ' '.join(map(str, name)) if name else ''}; add it, or leave the item out"
             faults += _rows(lacking, key, "items", what)
-    if faults:
-        raise DataError("\n".join(faults))
+    raise_faults(DataError, faults)
     if items is None:
         return table
     added = items[[key, *(name for name in items if name not in table)]]

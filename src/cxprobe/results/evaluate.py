@@ -5,10 +5,10 @@ Runs of MLflow and the metrics of DVC are views of the rates.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import pandas as pd
 
@@ -46,31 +46,21 @@ _READ = (
 )
 
 
-@dataclass
-class EvaluatedModels:
-    """The evaluated models of a task.
+class EvaluatedModel(NamedTuple):
+    """A model of a task with the facts about it, and with its responses."""
 
-    Attributes:
-        members: Slug -> a model that could be evaluated.
-        facts: Slug -> the facts about it.
-        responses: Slug -> its responses.
-        faults: Slug -> why a model could not be evaluated. Such a model is in no other mapping.
-    """
-
-    members: dict[str, Member] = field(default_factory=dict)
-    facts: dict[str, ModelFacts] = field(default_factory=dict)
-    responses: dict[str, pd.DataFrame] = field(default_factory=dict)
-    faults: dict[str, str] = field(default_factory=dict)
+    member: Member
+    facts: ModelFacts
+    responses: pd.DataFrame
 
 
-@dataclass(frozen=True)
-class RunExtras:
+class RunExtras(NamedTuple):
     """The contents of a run beside its rates; the attributes are those of `cxprobe.run.record.Run`."""
 
-    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    figures: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, pd.DataFrame] = MappingProxyType({})
+    figures: Mapping[str, Any] = MappingProxyType({})
     trials: Sequence[Trial] = ()
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float] = MappingProxyType({})
     about: str = ""
 
 
@@ -153,11 +143,11 @@ class Evaluation(Generic[P]):
 def evaluate_task(task: Evaluation[Any]) -> Outcome:
     """Evaluate all models of a task; a model that cannot be evaluated does not stop the others."""
     stage = task.stage
-    evaluated = evaluate_members(task)
-    if not evaluated.members:
-        return Outcome(faults=evaluated.faults)
-    members = [*evaluated.members.values()]
-    responses = pd.concat(evaluated.responses.values(), ignore_index=True)
+    evaluated, faults = evaluate_members(task)
+    if not evaluated:
+        return Outcome(faults=faults)
+    members = [one.member for one in evaluated.values()]
+    responses = pd.concat([one.responses for one in evaluated.values()], ignore_index=True)
     if responses.empty:
         raise DataError(f"{stage.task}: no model has answered an item; make more items, or name other models")
     write_responses(responses, [*columns_of(task.facets), *task.kept], stage.data / "responses.parquet")
@@ -184,13 +174,13 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
         headline=headline_of(rates),
         runs=[*runs_of(rates, task, evaluated), *series_runs(rates, task, series)],
         tables=tables,
-        faults=evaluated.faults,
+        faults=faults,
     )
 
 
-def evaluate_members(task: Evaluation[Any]) -> EvaluatedModels:
-    """Evaluate the answers of all models of a task."""
-    evaluated, stage = EvaluatedModels(), task.stage
+def evaluate_members(task: Evaluation[Any]) -> tuple[dict[str, EvaluatedModel], dict[str, str]]:
+    """Return slug -> a model of a task that could be evaluated; and slug -> why another one could not be."""
+    evaluated, faults, stage = dict[str, EvaluatedModel](), dict[str, str](), task.stage
     for member in task_members(stage.params):
         step = "ask" if isinstance(member.spec, Llm) else "measure"
         entry = DATA / f"{step}_{stage.task}" / member.entry
@@ -207,12 +197,11 @@ def evaluate_members(task: Evaluation[Any]) -> EvaluatedModels:
                     f"that they are '{member.state}'; run `dvc repro`"
                 )
         except CxprobeError as fault:
-            evaluated.faults[member.slug] = str(fault)
+            faults[member.slug] = str(fault)
             continue
-        evaluated.members[member.slug] = member
-        evaluated.facts[member.slug] = facts
-        evaluated.responses[member.slug] = responses.assign(task=stage.task, model=member.slug)
-    return evaluated
+        named = responses.assign(task=stage.task, model=member.slug)
+        evaluated[member.slug] = EvaluatedModel(member, facts, named)
+    return evaluated, faults
 
 
 def _print_rates(rates: pd.DataFrame) -> None:
@@ -291,33 +280,34 @@ def _levels(row: Mapping[Any, Any], facets: Sequence[str]) -> Iterator[str]:
             yield from (name, row[name])
 
 
-def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels) -> Iterator[Run]:
+def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: Mapping[str, EvaluatedModel]) -> Iterator[Run]:
     """Yield a run for each model, with child runs of its parts.
 
     Args:
         rates: The rates of a task.
         task: The evaluation of the task.
-        models: The models.
+        models: Slug -> a model.
     """
     from cxprobe.results.plots import OKABE_ITO, overview  # matplotlib takes a second to import
 
     # MLflow draws a colour from the run's id, by which two models may have the same.
-    colours = dict(zip((slug for slug, one in models.members.items() if not one.is_baseline), cycle(OKABE_ITO)))
+    colours = dict(zip((slug for slug, one in models.items() if not one.member.is_baseline), cycle(OKABE_ITO)))
     answers, found = named_answers(rates, task), list(findings_in(rates, task.stage.params.construction_of))
     for model, rows in rates.groupby("model", sort=False):
-        slug, member, own = str(model), models.members[str(model)], answers[answers["model"] == model]
+        slug, own = str(model), answers[answers["model"] == model]
+        member, facts, _ = models[slug]
         shown = lead_findings(found, [slug])
         names = {one.construction: one.construction for one in shown}
         of_run = rows[rows["decides"]] if rows["decides"].any() else rows
         run = _run(
             task,
             slug,
-            models.facts[slug],
+            facts,
             int(own["n"].sum()),
             metrics=dict([*metrics_of(own).items()][:MOST_METRICS]),
             tables={"rates": with_blanks(rows)},
             figures={PICTURE: overview(shown, names)} if shown else _pictured(own if len(own) else of_run),
-            children=[] if member.is_baseline else [*_parts_of(rows, task, slug, models.facts[slug])],
+            children=[] if member.is_baseline else [*_parts_of(rows, task, slug, facts)],
         )
         # The entry of a random-weights control has the keys of its model, and this one is not true of it.
         about = getattr(member.spec, "about", "") if member.state == "trained" else ""

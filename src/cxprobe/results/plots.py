@@ -256,17 +256,11 @@ def marks_of(table: pd.DataFrame, *, row: str, panel: str, kind: str, best: pd.D
     """
     known = [] if best is None else best.to_dict("records")
     bands = {(one[row], one[panel]): estimate_of(one, "accuracy") for one in known}
-    return [
-        Mark(
-            one[row],
-            one[panel],
-            estimate_of(one, "accuracy"),
-            one["chance"],
-            baseline=bands.get((one[row], one[panel])),
-            kind=one[kind],
-        )
-        for one in table.to_dict("records")
-    ]
+    marks = []
+    for one in table.to_dict("records"):
+        rate, band = estimate_of(one, "accuracy"), bands.get((one[row], one[panel]))
+        marks.append(Mark(one[row], one[panel], rate, one["chance"], baseline=band, kind=one[kind]))
+    return marks
 
 
 def dots(marks: Sequence[Mark], rows: Sequence[str] = (), *, title: str = "") -> Figure:

@@ -216,11 +216,9 @@ def share_of_control(effect: Mean, control: Mean) -> Estimate:
     t = stdtrit(effect.freedom, (1 + LEVEL) / 2)
     ratio, g = effect.value / control.value, (t * control.error / control.value) ** 2
     half = t / control.value * sqrt(effect.error**2 * max(1 - g, 0.0) + (ratio * control.error) ** 2)
-    return (
-        Estimate(ratio, (ratio - half) / (1 - g), (ratio + half) / (1 - g), effect.n)
-        if g < 1
-        else Estimate(ratio, -inf, inf, effect.n)
-    )
+    if g < 1:
+        return Estimate(ratio, (ratio - half) / (1 - g), (ratio + half) / (1 - g), effect.n)
+    return Estimate(ratio, -inf, inf, effect.n)
 
 
 def frames_needed(effects: Effects) -> int:

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 from pydantic import ConfigDict, Field, PositiveInt
 
 from cxprobe.constructions import construction_names
-from cxprobe.errors import ParamsError
+from cxprobe.errors import ParamsError, raise_faults
 from cxprobe.files.schema import Closed, read_checked
 
 PARAMS_FILE = Path("params.yaml")
@@ -78,6 +78,6 @@ def read_params(sections: type[SomeParams]) -> SomeParams:
         ParamsError: One line for each fault, with its key, its value and what is allowed.
     """
     params = read_checked(sections, PARAMS_FILE, ParamsError)
-    if faults := dict.fromkeys(params.faults_between(construction_names())):
-        raise ParamsError("\n".join(f"{PARAMS_FILE}: {fault}" for fault in faults))
+    faults = dict.fromkeys(params.faults_between(construction_names()))
+    raise_faults(ParamsError, (f"{PARAMS_FILE}: {fault}" for fault in faults))
     return params

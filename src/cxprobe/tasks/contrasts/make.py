@@ -21,7 +21,7 @@ from pydantic import Field
 
 from cxprobe.constructions.checking import Fault, with_lines
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, PEOPLE_FILE, People, Row, load_people
-from cxprobe.errors import ConstructionError
+from cxprobe.errors import ConstructionError, raise_faults
 from cxprobe.files.schema import Closed, Slug, Two, read_checked, suggest
 from cxprobe.files.tables import write_table
 from cxprobe.models.texts import Pair, pair_table
@@ -175,8 +175,8 @@ def load_contrasts(name: str, people: People, constructions: Path = CONSTRUCTION
     """
     path = contrasts_file(name, constructions)
     content = read_checked(ContrastsFile, path, ConstructionError)
-    if faults := [*_faults_of_templates(content, people)] or [*_faults_of_rows(content, people)]:
-        raise ConstructionError("\n".join(with_lines(path, faults)))
+    faults = [*_faults_of_templates(content, people)] or [*_faults_of_rows(content, people)]
+    raise_faults(ConstructionError, with_lines(path, faults))
     return content
 
 

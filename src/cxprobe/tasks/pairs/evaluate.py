@@ -312,15 +312,11 @@ def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFr
     ways = decisions.groupby(keys)["value"]
     in_two = decisions.assign(other=ways.transform("last"))[ways.transform("size") == 2]
     table = difference_by(in_two.drop_duplicates(keys), "value", "other", by)
-    low, high = table["low"], table["high"]
-    return table.drop(columns="difference").assign(
-        measure="bias",
-        value=table["difference"].abs(),
-        low=np.where((low <= 0) & (high >= 0), 0.0, np.minimum(low.abs(), high.abs())),
-        high=np.maximum(low.abs(), high.abs()),
-        ties=0,
-        chance=np.nan,
-    )
+    may_be_none = (table["low"] <= 0) & (table["high"] >= 0)
+    ends = table[["low", "high"]].abs()
+    size, low = table["difference"].abs(), ends.min(axis=1).mask(may_be_none, 0.0)
+    sizes = table.drop(columns="difference").assign(measure="bias", value=size, low=low, high=ends.max(axis=1))
+    return sizes.assign(ties=0, chance=np.nan)
 
 
 def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Member]) -> pd.DataFrame:

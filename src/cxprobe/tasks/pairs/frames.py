@@ -16,7 +16,7 @@ from pydantic import Field
 
 from cxprobe.constructions.checking import Fault, Item, Keys, lint_items, normalised, with_lines
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, PRONOUNS, ROLE_NOUN_TYPE, People, Row
-from cxprobe.errors import ConstructionError
+from cxprobe.errors import ConstructionError, raise_faults
 from cxprobe.files.schema import Closed, Distinct, Two, read_checked, suggest
 from cxprobe.tasks.pairs.params import FORM, PairsStage
 from cxprobe.text import SlotName, Template, Words, fill, render, slots_of
@@ -153,8 +153,8 @@ def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FO
         ConstructionError: One line for every fault, with file and line, see `read_pairs_file` and `faults_of_pairs`.
     """
     content = read_pairs_file(name, constructions)
-    if faults := list(faults_of_pairs(content, people)):
-        raise ConstructionError("\n".join(with_lines(pairs_file(name, constructions), faults)))
+    faults = faults_of_pairs(content, people)
+    raise_faults(ConstructionError, with_lines(pairs_file(name, constructions), faults))
     return content
 
 

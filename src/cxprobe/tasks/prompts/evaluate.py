@@ -103,21 +103,6 @@ def choose_by_rule(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     return answered.assign(item=answered["id"], chain_of_thought=False, **_UNPROMPTED)
 
 
-def without_prompts(questions: pd.DataFrame, *, chain_of_thought: bool) -> pd.DataFrame:
-    """Return each item once, as one that somebody else has asked about, in words that are not known.
-
-    Args:
-        questions: See `read_replies`; and item, order, and the columns below.
-        chain_of_thought: Whether its replies begin with reasons.
-
-    Returns:
-        The columns of ``questions``: id, which is the item; prompt and examples "none", shots 0; and the options in the
-        order of the paper.
-    """
-    first = questions[questions["order"].isin(["", PAPER])].drop_duplicates("item", ignore_index=True)
-    return first.assign(id=first["item"], chain_of_thought=chain_of_thought, **_UNPROMPTED)
-
-
 def prompt_responses(answered: pd.DataFrame) -> pd.DataFrame:
     """Return the responses of one model.
 
@@ -243,8 +228,11 @@ class PromptsEvaluation(Evaluation[PromptsStage]):
         if member.is_baseline:
             asked = self.items[self.items["drawn"]].drop(columns="drawn")
             return prompt_responses(choose_by_rule(asked, read_table(folder / "answers.parquet")))
-        if isinstance(member.spec, AnswersFile):
-            questions = without_prompts(self.questions, chain_of_thought=member.spec.chain_of_thought)
+        if isinstance(member.spec, AnswersFile):  # each item once, in the paper's order: the prompt is not known
+            in_order = self.questions[self.questions["order"].isin(["", PAPER])]
+            first = in_order.drop_duplicates("item", ignore_index=True)
+            thought = member.spec.chain_of_thought
+            questions = first.assign(id=first["item"], chain_of_thought=thought, **_UNPROMPTED)
         else:
             questions = self.section.llms[member.slug].part_of(self.questions)
         return prompt_responses(read_replies(questions, read_table(folder / "replies.parquet")))

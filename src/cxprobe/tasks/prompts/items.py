@@ -19,7 +19,7 @@ import pandas as pd
 from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.errors import ConstructionError, DataError
+from cxprobe.errors import ConstructionError, DataError, raise_faults
 from cxprobe.files.reading import check_separator, kind_of, read_text
 from cxprobe.files.schema import Closed, distinct, read_checked, suggest
 from cxprobe.seeding import generator_for
@@ -179,8 +179,7 @@ class InferenceItems(Closed):
                     faults.append(f"{place}: {fault}")
         for place, names, known in named:
             faults += (f"{place}: '{name}' is unknown{suggest(name, known)}" for name in names if name not in known)
-        if faults:
-            raise ValueError("\n".join(faults))
+        raise_faults(ValueError, faults)
         return self
 
     def hypothesis(self, name: str, premise: TemplatedSentence) -> str:

@@ -27,7 +27,7 @@ from cxprobe.constructions.construction import (
     GrammarSource,
     grammar_file,
 )
-from cxprobe.errors import ConstructionError, DataError
+from cxprobe.errors import ConstructionError, DataError, raise_faults
 from cxprobe.files.reading import read_text
 from cxprobe.labels import judgements
 from cxprobe.seeding import generator_for, seed_for, text_id
@@ -69,8 +69,7 @@ def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
         f"{', '.join(sorted(defined))}"
         for symbol in sorted(set(required) - defined)
     ]
-    if faults:
-        raise ConstructionError("\n".join(faults))
+    raise_faults(ConstructionError, faults)
     return grammar
 
 
@@ -234,17 +233,14 @@ def load_grammars(
             grammars[split] = read_grammar(path, required)
         except ConstructionError as fault:
             faults.append(str(fault))
-    if faults:
-        raise ConstructionError("\n".join(faults))
+    raise_faults(ConstructionError, faults)
     train, test = (content_words(grammars[split], content) for split in SPLITS)
-    if shared := sorted(train.keys() & test.keys()):
-        raise ConstructionError(
-            "\n".join(
-                f"{paths['test']}: '{word}' ({test[word]}) is also in {paths['train']} ({train[word]}); the halves "
-                "must share no content word"
-                for word in shared
-            )
-        )
+    shared = (
+        f"{paths['test']}: '{word}' ({test[word]}) is also in {paths['train']} ({train[word]}); the halves must share "
+        "no content word"
+        for word in sorted(train.keys() & test.keys())
+    )
+    raise_faults(ConstructionError, shared)
     for split, grammar in grammars.items():
         try:
             _shapes(construction, ShapeSampler(grammar, construction.rules()), split)
@@ -420,13 +416,6 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
             "or mine a larger corpus"
         )
     features = ordered.drop(columns=["id", "text", "url", "start", "end", "tags", "slots", "matched", "label"])
-    return pd.DataFrame(
-        {
-            **ordered[["id", "text", "label"]],
-            "split": np.where(in_test, "test", "train"),
-            **features,
-            TEMPLATE: tags,
-            "cluster_document": documents,
-            "cluster_source": sources.fillna(urls),
-        }
-    )
+    named = ordered[["id", "text", "label"]].assign(split=np.where(in_test, "test", "train"))
+    clusters = {TEMPLATE: tags, "cluster_document": documents, "cluster_source": sources.fillna(urls)}
+    return named.join(features).assign(**clusters)

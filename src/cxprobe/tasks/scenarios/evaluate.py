@@ -145,18 +145,12 @@ def scenario_responses(
     answered = decisions.merge(tests, on=["item", "scenario", "draw"], how="left", validate="many_to_one")
     answered["chosen"] = other_where_wrong(answered["accuracy"], answered["gold"], answered["wrong"])
     answered["decides"] = answered["base"] & (answered["calibration"] == UNCALIBRATED)
-    accuracy = answered.drop(columns=["base", "wrong"]).rename(columns={"accuracy": "value"})
-    flipped = flips.rename(columns={"flips": "value"})
-    responses = pd.concat(
-        [
-            accuracy.assign(measure="accuracy", chance=HALF),
-            flipped.assign(measure="flips", chance=np.nan, gold="", chosen="", decides=False),
-        ],
-        ignore_index=True,
-    )
-    item = responses["item"].where(
-        responses["draw"] == 0, responses["item"] + ", text " + (responses["draw"] + 1).astype(str)
-    )
+    answered = answered.drop(columns=["base", "wrong"]).assign(measure="accuracy", chance=HALF)
+    flips = flips.assign(measure="flips", chance=np.nan, gold="", chosen="", decides=False)
+    parts = [answered.rename(columns={"accuracy": "value"}), flips.rename(columns={"flips": "value"})]
+    responses = pd.concat(parts, ignore_index=True)
+    later = responses["item"] + ", text " + (responses["draw"] + 1).astype(str)
+    item = responses["item"].where(responses["draw"] == 0, later)
     return responses.assign(item=item, question="meaning").drop(columns="draw")
 
 

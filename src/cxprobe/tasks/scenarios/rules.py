@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, Strict
 
 from cxprobe.constructions.checking import Keys
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.errors import ConstructionError
+from cxprobe.errors import ConstructionError, raise_faults
 from cxprobe.files.schema import Closed, Two, distinct, read_checked, suggest
 from cxprobe.text import SENTENCE_START, WORD_MASK, Template, slots_of
 
@@ -198,8 +198,8 @@ def load_scenarios(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Sce
     scenarios = read_checked(Scenarios, path, ConstructionError)
     # What uses words is looked at only if these are right, and likewise what uses slots, and is compared with tests.
     checks = (_faults_of_words, _faults_of_slots, _faults_of_tests, _faults_of_calibrations)
-    if faults := next(filter(None, (list(check(scenarios)) for check in checks)), None):
-        raise ConstructionError("\n".join(f"{path}: {fault}" for fault in faults))
+    faults = next(filter(None, ([*check(scenarios)] for check in checks)), [])
+    raise_faults(ConstructionError, (f"{path}: {fault}" for fault in faults))
     return scenarios
 
 
