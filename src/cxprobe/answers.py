@@ -194,11 +194,10 @@ def _of_scores(
     table: pd.DataFrame, good: str, bad: Sequence[str], key: str, within: Sequence[str]
 ) -> Iterator[pd.DataFrame]:
     """Yield the credits of pairs, and of items that have several."""
-    margins = {name: numbers(table, good) - numbers(table, name) for name in bad}
-    parts = [
-        table.assign(value=credits_of_margins(one), margin=one, **{AGAINST: name}) for name, one in margins.items()
-    ]
+    right = numbers(table, good)
+    parts = [table.assign(margin=right - numbers(table, name), **{AGAINST: name}) for name in bad]
     pairs = pd.concat(parts, ignore_index=True)
+    pairs = pairs.assign(value=credits_of_margins(pairs["margin"]))
     yield pairs.assign(measure="accuracy", chance=1 / 2)
     item = "item" if "item" in pairs and len(bad) == 1 else key
     if item in pairs and (len(bad) > 1 or pairs[item].duplicated().any()):

@@ -207,15 +207,13 @@ def _asked(cells: Mapping[Any, Any]) -> Iterator[tuple[str, list[str], str]]:
         case {"question": question, "options": options, "label": label, "text": text}:
             yield f"{text} {question}", [*options], options["ABC".index(label)]
         case {"premise": premise, "hypothesis": hypothesis, "label": label}:
-            yield (
-                f"If this is true: {premise} - then this is: {hypothesis}",
-                [*_RELATIONS_OF.values()],
-                _RELATIONS_OF[label],
-            )
+            said = f"If this is true: {premise} - then this is: {hypothesis}"
+            yield said, [*_RELATIONS_OF.values()], _RELATIONS_OF[label]
         case {"candidates": candidates, "right": right, "text": text} if right:
             yield text, [*candidates], right
         case {"label": label, "text": text, "construction": construction}:
-            yield text, [*(said := {"positive": f"has {construction}", "negative": "does not"}).values()], said[label]
+            called = {"positive": f"has {construction}", "negative": "does not"}
+            yield text, [*called.values()], called[label]
 
 
 def _made_items(params: Params, names: Iterable[str] = tuple(TASKS)) -> tuple[dict[str, ExportedItems], list[str]]:

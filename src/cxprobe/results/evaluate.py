@@ -170,12 +170,8 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
     published = PUBLISHED / f"{stage.task}.tsv"
     if stage.params.of_task.constructions and published.is_file():
         tables[BESIDE] = beside_published(rates, read_published(stage.use(published)))
-    return Outcome(
-        headline=headline_of(rates),
-        runs=[*runs_of(rates, task, evaluated), *series_runs(rates, task, series)],
-        tables=tables,
-        faults=faults,
-    )
+    runs = [*runs_of(rates, task, evaluated), *series_runs(rates, task, series)]
+    return Outcome(headline=headline_of(rates), runs=runs, tables=tables, faults=faults)
 
 
 def evaluate_members(task: Evaluation[Any]) -> tuple[dict[str, EvaluatedModel], dict[str, str]]:

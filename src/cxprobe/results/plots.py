@@ -225,9 +225,8 @@ def matrix(
                     ground.set_alpha(0.05 + 0.3 * min(max(0.0, above), 1.0) if isfinite(above) else 0.05)
                     axes.add_patch(ground)
                     axes.plot(column - 0.27, line, **look)
-                    told = axes.text(
-                        column - 0.05, line, f"{100 * share:z.0f}" if isfinite(share) else "", va="center", fontsize=10
-                    )
+                    said = f"{100 * share:z.0f}" if isfinite(share) else ""
+                    told = axes.text(column - 0.05, line, said, va="center", fontsize=10)
                     told.set_url(link(one) or None)
         figure.legend(handles=key, loc="upper left", frameon=False, fontsize=9, labelcolor=TEXT)
     return figure

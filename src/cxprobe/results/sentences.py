@@ -100,9 +100,8 @@ def in_sum(findings: Sequence[Finding], names: Mapping[str, str] | None = None) 
         # Names may have commas: "Way, of manner".
         parts = [f"{words} in {len(of)}" + (f": {' · '.join(of)}" if names else "") for words, of in verdicts.items()]
         if parts:
-            said.append(
-                f"{asked} of {len(of_question)} construction{'s' * (len(of_question) > 1)}: {'; '.join(parts)}."
-            )
+            number = len(of_question)
+            said.append(f"{asked} of {number} construction{'s' * (number > 1)}: {'; '.join(parts)}.")
     return " ".join(said)
 
 

@@ -247,9 +247,8 @@ def effects_of(levels: Mapping[str, Estimate]) -> Effects | None:
     if not {"construction", "control"} <= means.keys() or "neutral" not in rivals:
         return None
     control = means.get(CONTROL_OVER_WORDS, means["control"])
-    return Effects(
-        means["construction"], control, *({name: means[f"{of}{name}"] for name in rivals} for of in ("", "less_"))
-    )
+    beside, less = ({name: means[f"{of}{name}"] for name in rivals} for of in ("", "less_"))
+    return Effects(means["construction"], control, beside, less)
 
 
 def is_rival(condition: str) -> bool:

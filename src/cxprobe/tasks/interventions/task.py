@@ -60,9 +60,8 @@ class InterventionsTask(Task):
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check interventions.yaml, and the frames that fill it."""
         if is_there(PEOPLE_FILE) and (people := faults.attempt(load_people)) is not None:
-            faults.read(
-                interventions_file(folder.name), partial(load_labelled, folder.name, people), _faults_of_sentences
-            )
+            load = partial(load_labelled, folder.name, people)
+            faults.read(interventions_file(folder.name), load, _faults_of_sentences)
 
     def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the sentences that are needed, and the neutral ones."""

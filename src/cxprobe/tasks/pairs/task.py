@@ -222,15 +222,14 @@ def _along(
     for axis in dict.fromkeys(one.axis for one in series.values()):
         steps = [(name, *step) for name, one in series.items() if one.axis == axis for step in one.models.items()]
         places = pd.DataFrame(steps, columns=["series", "model", axis]).astype({axis: float})
+        how: Any = {"x": axis, "panels": "panel", "colours": "series"}
         if len(along := places.merge(whole, on="model")):
             best = best_baseline(whole, ["panel"], members)
             title = f"own ({shown})"
-            figures[f"by_{axis}"] = curves(along, title, x=axis, panels="panel", colours="series", best=best)
+            figures[f"by_{axis}"] = curves(along, title, **how, best=best)
         if len(along := places.merge(of_all, on="model")):
             title = f"biases by noun type, {shown}"
-            figures[f"by_{axis}_biases"] = curves(
-                along, title, x=axis, panels="panel", colours="series", value="bias", chance=None
-            )
+            figures[f"by_{axis}_biases"] = curves(along, title, **how, value="bias", chance=None)
     return figures
 
 

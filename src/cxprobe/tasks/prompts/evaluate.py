@@ -117,9 +117,8 @@ def prompt_responses(answered: pd.DataFrame) -> pd.DataFrame:
         asked, and what it is; and the clusters, of which items without a template have none of wordings. Those decide
         that have the fewest shots and no chain of thought, and are no control.
     """
-    table = answered.rename(columns={"set": "source", "answer": "chosen", "credit": "value"}).assign(
-        decides=False, question="words"
-    )
+    table = answered.rename(columns={"set": "source", "answer": "chosen", "credit": "value"})
+    table = table.assign(decides=False, question="words")
     wording = f"{CLUSTER}wording"
     table[wording] = table[wording].where(table["template"] != "", None)
     replied = table[~table["failed"]] if "failed" in table else table
@@ -200,11 +199,8 @@ def accuracies_by_setting(rates: pd.DataFrame) -> pd.DataFrame:
     multiple = ["reasoning", *accuracies.loc[BY_TEST.among(accuracies), "source"].unique()]
     kept = accuracies[BY_SETTING.among(accuracies) | BY_PROMPT.among(accuracies)].reset_index(drop=True)
     kept = kept.rename(columns={"value": "accuracy", "source": "set"})
-    return kept.assign(
-        is_multiple=kept["set"].isin(multiple),
-        shots=kept["shots"].astype(int),
-        chain_of_thought=kept["chain_of_thought"] == "True",
-    )
+    is_multiple, thought = kept["set"].isin(multiple), kept["chain_of_thought"] == "True"
+    return kept.assign(is_multiple=is_multiple, shots=kept["shots"].astype(int), chain_of_thought=thought)
 
 
 class PromptsEvaluation(Evaluation[PromptsStage]):

@@ -29,7 +29,7 @@ from cxprobe.constructions.construction import (
 )
 from cxprobe.errors import ConstructionError, DataError, raise_faults
 from cxprobe.files.reading import read_text
-from cxprobe.labels import judgements
+from cxprobe.labels import count_labels, judgements
 from cxprobe.seeding import generator_for, seed_for, text_id
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.params import TEMPLATE
@@ -358,11 +358,8 @@ def apply_labels(sentences: pd.DataFrame, labels: pd.DataFrame) -> tuple[pd.Data
         outcomes.append("conflict" if len(different) > 1 else next(iter(different), "not labelled"))
     table = sentences.assign(label=outcomes)
     kept = table["label"].isin(LABELS)
-    known = {("sentence", id_) for id_ in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
     left_out = {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()}
-    left_out["label of what was not mined"] = sum(
-        target not in known for target in zip(labels["kind"], labels["target"], strict=True)
-    )
+    left_out["label of what was not mined"] = sum(others for *_, others in count_labels(sentences, labels))
     return table[kept].reset_index(drop=True), left_out
 
 

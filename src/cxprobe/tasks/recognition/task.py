@@ -53,10 +53,8 @@ class RecognitionTask(Task):
             return
         section = params.section(RecognitionParams)
         if section.tune:
-            what = (
-                "recognition.tune searches C and standardise: recognition.probe has them of the default setting alone"
-            )
-            faults.notes.append(f"params.yaml: {what}, which is shown beside the best one")
+            what = "recognition.tune searches C and standardise: recognition.probe has them of the default setting"
+            faults.notes.append(f"params.yaml: {what} alone, which is shown beside the best one")
         for name, sources in section.constructions.items():
             construction = FoundFaults().attempt(load_construction, name)  # whose own faults have been reported
             for source in sources:
