@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import suggest
-from cxprobe.files.texts import require_texts
+from cxprobe.files.texts import require_columns, require_texts
 from cxprobe.models.files import ANNOTATOR, FILE, MOST_NAMED, joined, numbers
 from cxprobe.models.replies import evaluate_reply, read_answer
 from cxprobe.seeding import SEED
@@ -105,9 +105,8 @@ def evaluate(
     whose = [name for name in (FILE, ANNOTATOR) if name in table]
     table = joined(table, items, id, [*whose, *([condition] if condition else [])])
     texts = {"reply": [gold], "chosen": [gold], "good_score": [], "number": [condition] if condition else []}[kind]
-    for name in [column, *by, *cluster, *([*bad] if kind == "good_score" else []), *([rating] if rating else [])]:
-        if name not in table:
-            raise DataError(f"answers: there is no column '{name}'{suggest(name, table.columns)}")
+    others = [*(bad if kind == "good_score" else []), *([rating] if rating else [])]
+    require_columns(table, [column, *by, *cluster, *others], "answers")
     require_texts(table, texts, "answers")
     if cluster or not cluster_columns(table):
         shared = cluster or [name for name in (*_SHARED, id) if name in table][:1]  # without any, each row is alone

@@ -44,11 +44,11 @@ class Mean(Estimate):
         """The standard error."""
         return float((self.high - self.low) / 2 / stdtrit(self.freedom, (1 + LEVEL) / 2))
 
-    def p_above(self, bound: float = 0.0) -> float:
-        """Return the one-sided p value of Student's t test of a mean above a bound."""
+    def p_above(self) -> float:
+        """Return the one-sided p value of Student's t test of a mean above 0."""
         if self.error == 0:
-            return float(not self.value > bound)
-        return float(stdtr(self.freedom, (bound - self.value) / self.error))
+            return float(not self.value > 0)
+        return float(stdtr(self.freedom, -self.value / self.error))
 
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cxprobe.errors import DataError, raise_faults
 from cxprobe.files.schema import suggest
-from cxprobe.files.texts import read_texts, require_texts
+from cxprobe.files.texts import read_texts, require_columns, require_texts
 from cxprobe.models.checkpoints import check_digest
 from cxprobe.models.params import AnswersFile, Member
 from cxprobe.run.record import ModelFacts
@@ -60,8 +60,7 @@ def _rows(rows: Any, key: str, what: str, fault: str) -> list[str]:
 
 def numbers(table: pd.DataFrame, column: str) -> pd.Series:
     """Return a column as finite numbers."""
-    if column not in table:
-        raise DataError(f"answers: there is no column '{column}'{suggest(column, table.columns)}")
+    require_columns(table, [column], "answers")
     found = pd.to_numeric(table[column], errors="coerce").astype(float)
     for row in np.flatnonzero(~np.isfinite(found))[:1]:
         cell = table[column].iloc[row]
@@ -116,7 +115,7 @@ def answers_in(member: Member, items: pd.DataFrame) -> tuple[pd.DataFrame, Model
             return pd.DataFrame({"id": items["id"], "margin": np.round(good - bad, 9)}), facts
         answered = joined(table, items[["id"]], "id", [ANNOTATOR])
         if spec.kind == "replies":
-            require_texts(answered.head(0), ["reply"], "answers")
+            require_columns(answered, ["reply"], "answers")
             replies = answered[["id", "reply"]].fillna("")
             return replies.assign(failed=replies["reply"].str.strip() == ""), facts
         require_texts(answered, ["chosen"], "answers")
