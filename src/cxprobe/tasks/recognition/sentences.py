@@ -19,6 +19,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from cxprobe.constructions import ALL_SENTENCES, LABELS, SPLITS, LabelName, Split
+from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
     Construction,
@@ -227,13 +228,9 @@ def load_grammars(
     paths: dict[Split, Path] = {split: folder / name / grammar_file(source, split) for split in SPLITS}
     content = construction.rules().content
     required = [*construction.rules().start.values(), *content]
-    grammars, faults = dict[Split, CFG](), list[str]()
-    for split, path in paths.items():
-        try:
-            grammars[split] = read_grammar(path, required)
-        except ConstructionError as fault:
-            faults.append(str(fault))
-    raise_faults(ConstructionError, faults)
+    found = FoundFaults()
+    grammars = {split: found.attempt(read_grammar, path, required) for split, path in paths.items()}
+    raise_faults(ConstructionError, found.lines)
     train, test = (content_words(grammars[split], content) for split in SPLITS)
     shared = (
         f"{paths['test']}: '{word}' ({test[word]}) is also in {paths['train']} ({train[word]}); the halves must share "

@@ -42,9 +42,9 @@ class RecognitionTask(Task):
         from cxprobe.tasks.recognition.sentences import load_grammars
 
         construction = FoundFaults().attempt(load_construction, folder.name)  # whose own faults have been reported
-        if construction is not None and construction.grammar is not None:
+        if construction and construction.grammar:
             faults.attempt(load_grammars, folder.name, construction)
-        if construction is not None and construction.balanced is not None:
+        if construction and construction.balanced:
             faults.attempt(load_grammars, folder.name, construction.for_source("balanced"), source="balanced")
 
     def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
