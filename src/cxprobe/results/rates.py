@@ -53,8 +53,7 @@ class Facet(NamedTuple):
         kept = responses[responses["measure"].isin(self.measures)]
         if self.where:
             kept = kept.query(self.where)
-        divided = kept.reset_index(drop=True)
-        return divided.astype(dict.fromkeys(self.columns, str))
+        return kept.reset_index(drop=True).astype(dict.fromkeys(self.columns, str))
 
     def among(self, rates: pd.DataFrame) -> "pd.Series[bool]":
         """Return which rates of a task are those of this facet."""
