@@ -14,7 +14,7 @@ from nltk.tokenize.treebank import TreebankWordDetokenizer
 from pydantic import Field, StringConstraints
 
 from cxprobe.errors import DataError
-from cxprobe.files.schema import Closed, read_yaml, validate
+from cxprobe.files.schema import Closed, read_checked
 from cxprobe.tagging import sentence_spans
 from pretraining.settings import Corpus
 
@@ -97,7 +97,7 @@ def _read_folder(folder: Path) -> pd.DataFrame:
 
 def _fetch_records(settings: Corpus) -> Iterator[dict[str, str]]:
     path = Path(settings.repositories)
-    listed = validate(Sources, read_yaml(path, DataError), path, DataError).repositories
+    listed = read_checked(Sources, path, DataError).repositories
     for number, repository in enumerate(listed, start=1):
         print(f"{number}/{len(listed)} {repository.name}", flush=True)
         with tempfile.TemporaryDirectory() as folder:

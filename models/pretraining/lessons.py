@@ -17,7 +17,7 @@ from pydantic import Field
 from transformers import PreTrainedTokenizerFast
 
 from cxprobe.errors import DataError
-from cxprobe.files.schema import Closed, read_yaml, validate
+from cxprobe.files.schema import Closed, read_checked
 from pretraining.segments import Segments
 from pretraining.settings import GroupKind, Lessons
 
@@ -68,7 +68,7 @@ def load_lesson_plan(path: Path) -> LessonPlan:
     Raises:
         DataError: It is not what it should be.
     """
-    return validate(LessonPlan, read_yaml(path, DataError), path, DataError)
+    return read_checked(LessonPlan, path, DataError)
 
 
 def words_of_items(folders: Iterable[Path]) -> set[str]:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.errors import DataError, ParamsError
-from cxprobe.files.schema import Closed, read_yaml, validate
+from cxprobe.files.schema import Closed, read_checked
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 Rate = Annotated[float, Field(gt=0)]
@@ -163,7 +163,7 @@ def load_pretraining_params(path: Path) -> PretrainingParams:
     Raises:
         ParamsError: One line for every fault of the file, each with its key, value and what is allowed.
     """
-    return validate(PretrainingParams, read_yaml(path, ParamsError), path, ParamsError)
+    return read_checked(PretrainingParams, path, ParamsError)
 
 
 def load_words(path: Path) -> Words:
@@ -172,4 +172,4 @@ def load_words(path: Path) -> Words:
     Raises:
         DataError: It is not what it should be.
     """
-    return validate(Words, read_yaml(path, DataError), path, DataError)
+    return read_checked(Words, path, DataError)

@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import suggest
-from cxprobe.files.texts import require_texts
+from cxprobe.files.texts import require_columns, require_texts
 from cxprobe.models.files import ANNOTATOR, FILE, MOST_NAMED, joined, numbers
 from cxprobe.models.replies import evaluate_reply, read_answer
 from cxprobe.seeding import SEED
@@ -105,11 +105,15 @@ def evaluate(
     whose = [name for name in (FILE, ANNOTATOR) if name in table]
     table = joined(table, items, id, [*whose, *([condition] if condition else [])])
     texts = {"reply": [gold], "chosen": [gold], "good_score": [], "number": [condition] if condition else []}[kind]
-    for name in [column, *by, *cluster, *([*bad] if kind == "good_score" else []), *([rating] if rating else [])]:
-        if name not in table:
-            raise DataError(f"answers: there is no column '{name}'{suggest(name, list(map(str, table.columns)))}")
+    others = [*(bad if kind == "good_score" else []), *([rating] if rating else [])]
+    require_columns(table, [column, *by, *cluster, *others], "answers")
     require_texts(table, texts, "answers")
-    table = _clustered(table, [*cluster], id, whose)
+    if cluster or not cluster_columns(table):
+        shared = cluster or [name for name in (*_SHARED, id) if name in table][:1]  # without any, each row is alone
+        columns = {f"{CLUSTER}{name}": table[name] for name in shared} or {f"{CLUSTER}row": table.index.to_series()}
+        if ANNOTATOR in whose and not cluster:
+            columns[f"{CLUSTER}{ANNOTATOR}"] = table[ANNOTATOR]
+        table = table.assign(**columns)
     if kind == "number":
         return _of_numbers(table, column, condition, less, rating, by)
     if kind == "reply":
@@ -124,17 +128,6 @@ def evaluate(
     if kind == "chosen":
         rates += _agreements(table, column, id, by)
     return _in_order(rates, levels)
-
-
-def _clustered(table: pd.DataFrame, cluster: list[str], key: str, whose: Sequence[str]) -> pd.DataFrame:
-    """Return a table with the columns by which intervals are clustered; each row alone where nothing is shared."""
-    if not cluster and cluster_columns(table):
-        return table
-    shared = cluster or [name for name in (*_SHARED, key) if name in table][:1]
-    columns = {f"{CLUSTER}{name}": table[name] for name in shared} or {f"{CLUSTER}row": table.index.to_series()}
-    if ANNOTATOR in whose and not cluster:
-        columns[f"{CLUSTER}{ANNOTATOR}"] = table[ANNOTATOR]
-    return table.assign(**columns)
 
 
 def _of_replies(table: pd.DataFrame, column: str, gold: str, thought: bool) -> Iterator[pd.DataFrame]:
@@ -167,7 +160,7 @@ def _of_choices(table: pd.DataFrame, column: str, gold: str, key: str) -> Iterat
     chosen, options = table[column].fillna(""), numbered or sorted({*table[gold]})
     for row, cell in enumerate(chosen, start=1):
         if cell and cell not in options:
-            raise DataError(f"answers, row {row}: {column} is {cell!r}{suggest(str(cell), options)}")
+            raise DataError(f"answers, row {row}: {column} is {cell!r}{suggest(cell, options)}")
     table = table.assign(chance=pd.to_numeric(table["chance"]) if "chance" in table else nan)
     made = table[chosen != ""]
     right = made.assign(value=(made[column] == made[gold]).astype(float))
@@ -200,12 +193,10 @@ def _of_scores(
     table: pd.DataFrame, good: str, bad: Sequence[str], key: str, within: Sequence[str]
 ) -> Iterator[pd.DataFrame]:
     """Yield the credits of pairs, and of items that have several."""
-    margins = {name: numbers(table, good) - numbers(table, name) for name in bad}
-    parts = [
-        table.assign(value=credits_of_margins(one.to_numpy()), margin=one, **{AGAINST: name})
-        for name, one in margins.items()
-    ]
+    right = numbers(table, good)
+    parts = [table.assign(margin=right - numbers(table, name), **{AGAINST: name}) for name in bad]
     pairs = pd.concat(parts, ignore_index=True)
+    pairs = pairs.assign(value=credits_of_margins(pairs["margin"]))
     yield pairs.assign(measure="accuracy", chance=1 / 2)
     item = "item" if "item" in pairs and len(bad) == 1 else key
     if item in pairs and (len(bad) > 1 or pairs[item].duplicated().any()):
@@ -256,7 +247,7 @@ def _less(table: pd.DataFrame, unit: str, condition: str, base: str) -> Iterator
     """Yield the mean of each condition less that of another: of the same units, or of units that none share."""
     means = table.groupby([unit, condition], sort=False)["value"].mean().unstack()  # (units, conditions)
     if base not in means:
-        raise DataError(f"less: there is no condition {base!r}{suggest(base, [*map(str, means)])}")
+        raise DataError(f"less: there is no condition {base!r}{suggest(base, means)}")
     for other in (name for name in table[condition].unique() if name != base):
         both = means[[other, base]].notna()
         rows = means[both.any(axis=1)]

@@ -158,7 +158,7 @@ class Comparison:
             raise DataError(f"contrasts need the condition construction; the table has {known}")
         long = frame_contrasts(self.table, ["frame"]).rename(columns={"value": "contrast"})
         rates = stats.mean_by(long, "contrast", "frame", ["condition"], over_words=True)
-        signs = long.assign(sign=stats.credits_of_margins(long["contrast"].to_numpy(np.float64)))
+        signs = long.assign(sign=stats.credits_of_margins(long["contrast"]))
         return rates.assign(above_zero=rates["condition"].map(signs.groupby("condition")["sign"].mean()))
 
     @property
@@ -190,7 +190,7 @@ class Comparison:
         """
         for column in columns:
             if column not in self.table:
-                raise DataError(f"there is no column '{column}'{suggest(column, list(self.table.columns))}")
+                raise DataError(f"there is no column '{column}'{suggest(column, self.table.columns)}")
             if column in ("accuracy", "low", "high", "n", "ties"):
                 raise DataError(f"the column {column} would be one of the rates; rename it")
         _check_names(self.table, columns)
@@ -809,11 +809,10 @@ def overview(
     if not leads:
         raise DataError(f"no rate with a verdict is about {', '.join(shown) or 'any model'}; give such rates")
     names = {name: files.construction.name for name, files in constructions.items()}
-    rows = pictures.row_names({name: files.construction for name, files in constructions.items()})
     of_models = words.by_model(leads)
     each = [f"{model}. " * (len(of_models) > 1) + words.in_sum(of_it, names) for model, of_it in of_models.items()]
     said = " ".join([words.headline(leads, str), *each]).strip()
-    return pictures.Picture(pictures.as_svg(pictures.overview(leads, rows)), said)
+    return pictures.Picture(pictures.as_svg(pictures.overview(leads, pictures.row_names(constructions))), said)
 
 
 def read_pairs(path: str | Path) -> pd.DataFrame:
@@ -933,13 +932,10 @@ def probe(
                 list(vectors), expected, of_part, fitting, folds=folds, jobs=jobs, progress=progress
             )
             faults += found
-            unknown = Estimate(nan, nan, nan, n)
-            estimates = [
-                unknown
-                if np.isnan(layer).any()
-                else stats.estimate_rate(stats.credit(layer, expected), of_group[:, None])
-                for layer in predicted
-            ]
+            estimates = [Estimate(nan, nan, nan, n)] * len(predicted)
+            for number, layer in enumerate(predicted):
+                if not np.isnan(layer).any():
+                    estimates[number] = stats.estimate_rate(stats.credit(layer, expected), of_group[:, None])
             rates.append(pd.DataFrame(map(asdict, estimates)))
     if len(faults) == 2 * len(vectors):
         raise ProbeError(faults[0])
@@ -969,7 +965,7 @@ def _check_option(name: str, value: object, allowed: Any) -> None:
     """Check that an option, whose values are a ``Literal`` of strings, has this one: an annotation refuses nothing."""
     values = list(get_args(allowed))
     if not isinstance(value, str) or value not in values:
-        raise DataError(f"{name} is {value!r}{suggest(str(value), values)}")
+        raise DataError(f"{name} is {value!r}{suggest(value, values)}")
 
 
 def _listed(texts: Iterable[str]) -> list[str]:
@@ -1128,7 +1124,7 @@ def _load(
     name = str(Path(name).expanduser()) if is_path else str(name)
     is_folder, last = Path(name).is_dir(), Path(name).name  # messages call the model by the last
     known = {*carried, *PACKAGED}
-    if not (is_path or is_folder or name in known or is_gguf(name)) and (near := near_to(name, [*known])):
+    if not (is_path or is_folder or name in known or is_gguf(name)) and (near := near_to(name, known)):
         raise ModelError(f"'{name}' is no model here; did you mean '{near}'? One of the hub is called 'owner/name'")
     if is_path and not is_folder and not is_gguf(name):
         raise ModelError(f"'{name}': there is no such folder; give the folder that has the model's config.json")

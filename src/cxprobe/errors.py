@@ -1,7 +1,7 @@
 """The faults a user can mend. Each message names the place, the value, what is allowed and what to do."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 # Extra -> the packages that it brings, by the names they are imported by. All other packages come with cxprobe.
 EXTRAS = {
@@ -65,6 +65,12 @@ def missing_extra(fault: ImportError) -> str | None:
         if package in packages:
             return f"{package} is not installed, and this needs it; run `pip install 'cxprobe[{extra}]'`"
     return None
+
+
+def raise_faults(error: type[Exception], faults: Iterable[str]) -> None:
+    """Raise an error that has a line for each fault; none if there is no fault."""
+    if lines := [*faults]:
+        raise error("\n".join(lines))
 
 
 def warn_in_words() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 from filelock import FileLock
 from pydantic import StringConstraints
 
-from cxprobe.errors import DataError
+from cxprobe.errors import DataError, raise_faults
 from cxprobe.files.reading import printable
 from cxprobe.files.schema import Closed, faults_of
 from cxprobe.files.texts import read_texts, write_table_as
@@ -67,8 +67,7 @@ def read_labels(path: Path) -> pd.DataFrame:
     for place, row, is_twice in zip(places, table.to_dict("records"), table.duplicated(_KEY), strict=True):
         faults += [place + fault for fault in faults_of(Label, {str(name): cell for name, cell in row.items()})]
         faults += [f"{place}another row has the same kind, target and who; keep one of them"] * is_twice
-    if faults:
-        raise DataError("\n".join(faults))
+    raise_faults(DataError, faults)
     return table
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
 from cxprobe.errors import DataError
@@ -44,11 +44,11 @@ class Mean(Estimate):
         """The standard error."""
         return float((self.high - self.low) / 2 / stdtrit(self.freedom, (1 + LEVEL) / 2))
 
-    def p_above(self, bound: float = 0.0) -> float:
-        """Return the one-sided p value of Student's t test of a mean above a bound."""
+    def p_above(self) -> float:
+        """Return the one-sided p value of Student's t test of a mean above 0."""
         if self.error == 0:
-            return float(not self.value > bound)
-        return float(stdtr(self.freedom, (bound - self.value) / self.error))
+            return float(not self.value > 0)
+        return float(stdtr(self.freedom, -self.value / self.error))
 
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -168,7 +168,7 @@ def correlation(
     return {"value": rho(np.arange(len(first))), "low": float(ends[0]), "high": float(ends[1]), "n": len(first)}
 
 
-def credits_of_margins(margins: Floats, tie: float = 0.0) -> Floats:
+def credits_of_margins(margins: ArrayLike, tie: float = 0.0) -> Floats:
     """Return 1 where the right one of two scores higher, 0 where the wrong one does and 0.5 for a tie, shape (n,).
 
     Args:
@@ -178,11 +178,12 @@ def credits_of_margins(margins: Floats, tie: float = 0.0) -> Floats:
     Raises:
         DataError: A margin is not finite; the message names its row.
     """
-    finite = np.isfinite(margins)
+    numbers = np.asarray(margins, dtype=np.float64)
+    finite = np.isfinite(numbers)
     if not finite.all():
         row = int(np.argmin(finite))
-        raise DataError(f"the margin at row {row} is {margins[row]}; every decision needs two scores, so score both")
-    return np.where(np.abs(margins) <= tie, 0.5, margins > 0)
+        raise DataError(f"the margin at row {row} is {numbers[row]}; every decision needs two scores, so score both")
+    return np.where(np.abs(numbers) <= tie, 0.5, numbers > 0)
 
 
 def credit(probabilities: Floats, labels: NDArray[np.bool_]) -> Floats:

@@ -46,7 +46,7 @@ def _readable(template: str) -> str:
         raise TemplateError(f"{template!r} has a brace that is not part of a slot; a slot is {{NAME}} or {{NAME:form}}")
     for _, form in _SLOT.findall(template):
         if form and form not in _FORMS:
-            raise TemplateError(f"{template!r} has the form '{form}'{suggest(form, list(_FORMS))}")
+            raise TemplateError(f"{template!r} has the form '{form}'{suggest(form, _FORMS)}")
     return template
 
 
@@ -85,7 +85,7 @@ def fill(template: str, values: Values) -> str:
     text, *slots = _split(template)
     for name, form, after in zip(slots[::3], slots[1::3], slots[2::3], strict=True):
         if name not in values:
-            raise TemplateError(f"nothing fills the slot '{name}' of {template!r}{suggest(name, list(values))}")
+            raise TemplateError(f"nothing fills the slot '{name}' of {template!r}{suggest(name, values)}")
         text += (_in_form(values[name], form) if form else filler_words(values[name])) + after
     return text
 

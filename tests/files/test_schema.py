@@ -1,10 +1,11 @@
+import json
 from typing import Annotated, Literal
 
 import pytest
 from pydantic import AfterValidator, Field, model_validator
 
 from cxprobe.errors import DataError
-from cxprobe.files.schema import Closed, faults_of, near_to, read_yaml, validate
+from cxprobe.files.schema import Closed, faults_of, near_to, read_checked, read_yaml
 
 
 def short(name: str) -> str:
@@ -50,8 +51,9 @@ class Outer(Closed):
 def test_all_faults_are_told_each_with_its_place(tmp_path, content, faults):
     assert faults_of(Outer, content) == faults
     if faults:
+        (tmp_path / "file.yaml").write_text(json.dumps(content))  # which is YAML too
         with pytest.raises(DataError) as raised:
-            validate(Outer, content, tmp_path / "file.yaml", DataError)
+            read_checked(Outer, tmp_path / "file.yaml", DataError)
         assert str(raised.value).splitlines() == [f"{tmp_path}/file.yaml: {fault}" for fault in faults]
 
 

@@ -9,6 +9,7 @@ import pytest
 from wordfreq import word_frequency
 
 from cxprobe.errors import DataError, ModelError
+from cxprobe.files.tables import write_table
 from cxprobe.models.ngrams import (
     DISCOUNTS,
     START,
@@ -21,8 +22,8 @@ from cxprobe.models.ngrams import (
     without_contexts,
 )
 from cxprobe.models.params import NgramModel
-from cxprobe.models.texts import Pair, TokenScores, read_pair_answers, write_token_scores
-from cxprobe.run.record import ModelFacts, read_model_facts
+from cxprobe.models.texts import Pair, TokenScores, read_pair_answers, token_table
+from cxprobe.run.record import ModelFacts, read_model_facts, write_model_facts
 from pretraining.ngrams import count_ngrams
 from pretraining.settings import Ngrams
 
@@ -144,7 +145,8 @@ def test_continuations_have_the_same_scores_behind_any_context_and_the_model_is_
     [left] = without_contexts(PAIRS)
     assert (left.context, left.good, left.bad) == ("", "She helped Bob.", "She helped Ann.")
     scores = [alone(text, scheme, first) for scheme in schemes for text in (left.good, left.bad)]
-    write_token_scores(scores, ModelFacts("models/clm", "causal", 10, "sha256 a"), tmp_path)
+    write_table(token_table(scores), tmp_path / "tokens.parquet")
+    write_model_facts(ModelFacts("models/clm", "causal", 10, "sha256 a"), tmp_path)
     other = Pair("c", "c", "The cook sang.", PAIRS[0].good, PAIRS[0].bad, {}, {})
     prepend_contexts([*PAIRS, other], tmp_path)
     facts = read_model_facts(tmp_path)

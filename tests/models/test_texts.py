@@ -15,8 +15,7 @@ from transformers import PreTrainedTokenizerFast
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.models.texts import TokenScores, encode, ends_of_words, read_pair_answers, token_table, write_token_scores
-from cxprobe.run.record import ModelFacts, read_model_facts
+from cxprobe.models.texts import TokenScores, encode, ends_of_words, read_pair_answers, token_table
 
 TEXT = "the old cats, too"
 GOLDEN = {
@@ -102,21 +101,19 @@ def scores_of(text, scheme, tokens) -> TokenScores:
 def test_scores_come_back_from_a_file_exactly_as_they_were(tmp_path_factory, drawn):
     folder = tmp_path_factory.mktemp("scores")
     scores = [scores_of(*one) for one in drawn]
-    facts = ModelFacts("models/tiny", "causal", 12, "sha256 abc")
-    write_token_scores(scores, facts, folder)
-    found, expected = read_table(folder / "tokens.parquet"), token_table(scores)
+    expected = token_table(scores)
+    write_table(expected, folder / "tokens.parquet")
+    found = read_table(folder / "tokens.parquet")
     assert found.columns.tolist() == expected.columns.tolist()
     for name in expected:
         for one, other in zip(found[name], expected[name], strict=True):
             assert getattr(one, "dtype", str) == getattr(other, "dtype", str)
             np.testing.assert_array_equal(one, other)
-    assert read_model_facts(folder) == facts
 
 
 def test_the_answers_to_pairs_are_scores_of_tokens_or_preferences(tmp_path):
-    facts = ModelFacts("x", "baseline", None, "", "none")
     scores = [scores_of("the cat", "causal", [(7, 0, 3, -1.0)])]
-    write_token_scores(scores, facts, tmp_path / "one")
+    write_table(token_table(scores), tmp_path / "one" / "tokens.parquet")
     write_table(pd.DataFrame({"id": ["a"], "margin": [1.0]}), tmp_path / "two" / "preferences.parquet")
     assert read_pair_answers(tmp_path / "one").columns.tolist() == token_table(scores).columns.tolist()
     assert read_pair_answers(tmp_path / "two").to_dict("list") == {"id": ["a"], "margin": [1.0]}

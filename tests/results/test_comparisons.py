@@ -1,4 +1,3 @@
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -47,11 +46,11 @@ def answered(rates=RATES, groups=("let-alone", "conative"), items=60, seed=0):
 
 
 def test_a_random_control_of_another_precision_is_compared_with_no_model():
-    half = replace(MEMBERS[2], spec=MEMBERS[2].spec.model_copy(update={"dtype": "bfloat16"}))
+    half = MEMBERS[2]._replace(spec=MEMBERS[2].spec.model_copy(update={"dtype": "bfloat16"}))
     items = answered({"small": 0.7, "small-random": 0.5}, ["let-alone"])
     with pytest.raises(DataError, match=r"small-random: it differs from small in dtype .*, so it is no control"):
         compare_models(items, ["construction"], [MEMBERS[0], half], {})
-    other = replace(half, slug="small-half", spec=half.spec.model_copy(update={"weights": "trained", "seed": None}))
+    other = half._replace(slug="small-half", spec=half.spec.model_copy(update={"weights": "trained", "seed": None}))
     items = pd.concat([items, answered({"small-half": 0.6}, ["let-alone"])])
     table = compare_models(items, ["construction"], [MEMBERS[0], half, other], {})
     random = table[table["compares"] == "random weights"]

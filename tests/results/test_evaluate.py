@@ -62,13 +62,13 @@ def test_a_model_that_fails_has_neither_facts_nor_responses_and_the_others_have(
                 raise DataError(f"{folder}: no")
             return None if member.slug == "not-asked" else pd.DataFrame({"folder": [folder.name]})
 
-    evaluated = evaluate_members(Some(stage))
-    assert evaluated.responses["sound"]["folder"].tolist() == ["sound"]
-    assert set(evaluated.facts) == set(evaluated.members) == set(evaluated.responses) == {"sound"}
-    assert set(evaluated.faults) == {"other-state", "without-facts", "refused"}
+    evaluated, faults = evaluate_members(Some(stage))
+    assert set(evaluated) == {"sound"}
+    assert evaluated["sound"].responses["folder"].tolist() == ["sound"]
+    assert set(faults) == {"other-state", "without-facts", "refused"}
     fault = "weights of other-state are 'trained', and params.yaml that they are 'random'"
-    assert fault in evaluated.faults["other-state"]
-    assert "model.json is missing" in evaluated.faults["without-facts"]
+    assert fault in faults["other-state"]
+    assert "model.json is missing" in faults["without-facts"]
 
 
 def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(stage):

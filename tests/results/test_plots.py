@@ -18,6 +18,7 @@ from cxprobe.errors import DataError
 from cxprobe.results.findings import Baseline, Finding, lead_findings
 from cxprobe.results.plots import as_svg, curves, dots, mark_of, overview, row_names
 from cxprobe.results.sentences import headline, in_sum, sentence
+from cxprobe.results.task import ConstructionFiles
 from cxprobe.results.verdict import EVERY_VERDICT, SIGNS, Effects, frames_needed
 from cxprobe.stats import Estimate, Mean
 
@@ -175,7 +176,8 @@ def test_rates_of_a_table_are_drawn_in_a_notebook_and_an_unknown_model_is_told()
 def test_a_row_has_an_example_from_the_gloss_below_its_name():
     about = {"slots": {"V": "a verb"}, "positive": "all", "sources": ["own"]}
     quoting = Construction(name="Toy", gloss='Two objects ("Ann baked Eve a cake").', **about)
-    rows = row_names({"toy": quoting, "other": Construction(name="Other", gloss='The word "to".', **about)})
+    other = Construction(name="Other", gloss='The word "to".', **about)
+    rows = row_names({"toy": ConstructionFiles(quoting, {}), "other": ConstructionFiles(other, {})})
     assert rows == {"toy": "Toy\nAnn baked Eve a cake", "other": "Other"}
     assert "Ann baked Eve a cake" in as_svg(overview([found()], rows))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from conftest import PAIRS, PEOPLE, ROOT
 from cxprobe.constructions.construction import People, load_people
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import read_yaml, validate
+from cxprobe.files.schema import read_checked
 from cxprobe.tasks.pairs.frames import PairsFile, load_pairs
 from cxprobe.tasks.pairs.params import FORM
 
@@ -16,7 +16,7 @@ def write_toy(folder: Path, text: str = PAIRS, people: str = PEOPLE) -> tuple[Pa
     (folder / "x").mkdir(exist_ok=True)
     path = folder / "x" / "pairs.yaml"
     path.write_text(text)
-    content = validate(PairsFile, read_yaml(path, ConstructionError), path, ConstructionError)
+    content = read_checked(PairsFile, path, ConstructionError)
     return content, load_people(folder / "people.yaml")
 
 

@@ -46,10 +46,6 @@ def _begin(
     warn_in_words()
 
 
-# All others are about the project in whose folder they are called.
-_ANYWHERE = (models.score, models.compare, models.evaluate, init.init)
-
-
 def require_project(folder: Path) -> None:
     """Refuse a folder that has neither params.yaml, dvc.yaml nor constructions/, as a project has.
 
@@ -73,7 +69,8 @@ def _user_message(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*args: object, **options: object) -> None:
         try:
-            if command not in _ANYWHERE:
+            # All others are about the project in whose folder they are called.
+            if command not in (models.score, models.compare, models.evaluate, init.init):
                 require_project(Path())
             command(*args, **options)
         except (CxprobeError, ImportError, OSError) as fault:

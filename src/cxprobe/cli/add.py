@@ -266,10 +266,9 @@ def require_free(slug: str) -> None:
 
     _require_name("model", slug)
     models = read_yaml(PARAMS_FILE, ParamsError).get("models") or {}
-    owners = {
-        name: f"models.{name_of_set}.members" for name_of_set, one in models.items() for name in one.get("members", ())
-    }
-    owners |= dict.fromkeys(models, "models")
+    owners = dict.fromkeys(models, "models")
+    for name_of_set, one in models.items():
+        owners |= dict.fromkeys(one.get("members", ()), f"models.{name_of_set}.members")
     if slug in owners:
         what = f"{PARAMS_FILE}: the name '{slug}' is taken, in {owners[slug]}; take another by --as"
         raise ProjectError(f"{what}, or let a task ask the entry that is there: name it in the task's models")

@@ -102,13 +102,11 @@ def create_project(folder: Path, preset: str) -> None:
     # In a project without the source: the installed code may change, and only list_code can find that out.
     pipeline = pipeline.replace("deps: [pipelines, src/cxprobe]", "always_changed: true\n    deps: [pipelines]")
     (folder / "dvc.yaml").write_text(pipeline, encoding="utf-8")
-    names = [
-        line for line in (folder / _PACKAGES).read_text(encoding="utf-8").splitlines() if line[:1] not in ("", "#")
-    ]
+    listed = (folder / _PACKAGES).read_text(encoding="utf-8").splitlines()
+    names = [line for line in listed if line[:1] not in ("", "#")]
     installed = [name for name in names if any(distributions(name=name))]
-    head = (
-        f"# What was installed when `cxprobe init` ran, {len(installed)} of {len(names)} packages; pin their versions."
-    )
+    packages = f"{len(installed)} of {len(names)} packages"
+    head = f"# What was installed when `cxprobe init` ran, {packages}; pin their versions."
     (folder / _PACKAGES).write_text("\n".join([head, *installed, ""]), encoding="utf-8")
 
 
@@ -178,7 +176,7 @@ def preset_text(name: str, folder: Path, only: str = "") -> str:
     parts = content.pop("only", {})  # figure or table -> what differs where nothing else is wanted
     if only:
         if only not in parts:
-            raise ParamsError(f"the preset {name} has no part '{only}'{suggest(only, list(parts))}")
+            raise ParamsError(f"the preset {name} has no part '{only}'{suggest(only, parts)}")
         _merge(content, parts[only])
     content.ca.comment = None  # what base.yaml says about itself
     written = StringIO()

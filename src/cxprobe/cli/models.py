@@ -130,8 +130,7 @@ def compare(
     long these models take.
     Pairs of a file with the columns frame and condition are contrasts too, see docs/verdicts.md.
     """
-    from cxprobe.files.schema import suggest
-    from cxprobe.files.texts import read_pair_table, read_texts, refuse_unwritable, write_table_as
+    from cxprobe.files.texts import read_pair_table, read_texts, refuse_unwritable, require_columns, write_table_as
 
     if output is not None:
         refuse_unwritable(output)
@@ -145,8 +144,7 @@ def compare(
         raise DataError("--scores goes with a file of pairs, and without --score")
     if is_file:
         pairs = read_pair_table(what)
-        if lacking := [name for name in by or [] if name not in pairs]:
-            raise DataError(f"{what}: there is no column '{lacking[0]}'{suggest(lacking[0], list(pairs.columns))}")
+        require_columns(pairs, by or [], what)
         if output is not None:
             refuse_unwritable(output, pairs)
     elif given := [f"--{name}" for name, value in {"by": by, "score": score}.items() if value]:
@@ -386,9 +384,8 @@ def _print_differences(differences: "pd.DataFrame", stream: TextIO) -> None:
                 cells[:2] = with_interval(estimate_of(form, "difference"), digits="+.0f"), _p(form)
             if meaning := at.get(("contrasts", name, "construction")):
                 less = at["contrasts", name, "less_neutral"]
-                nats = [
-                    with_interval(estimate_of(one, "difference"), digits="+.2f", factor=1) for one in (meaning, less)
-                ]
+                effects = [estimate_of(one, "difference") for one in (meaning, less)]
+                nats = [with_interval(one, digits="+.2f", factor=1) for one in effects]
                 cells[2:] = nats[0], _p(meaning), nats[1]
             lines.append((name, *cells))
         print(f"{first} less {second}, on the same items (p: Holm over constructions):", file=stream)

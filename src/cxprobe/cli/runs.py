@@ -5,13 +5,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from cxprobe.errors import DataError
+from cxprobe.errors import DataError, raise_faults
 
 
 def sync() -> None:
     """Write every run that MLflow lacks into it, from the records under results/; damaged ones are left out."""
-    if faults := _sync():
-        raise DataError("\n".join(faults))
+    raise_faults(DataError, _sync())
 
 
 def _sync() -> list[str]:

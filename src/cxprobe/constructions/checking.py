@@ -95,9 +95,8 @@ def lint_items(items: Iterable[Item], *, are_distinct: bool = True, are_balanced
     for item in items:
         faults = [item.fault] if item.fault else []
         faults += (f"{text!r}: {what}" for text in item.texts for what in faults_of_text(text))
-        faults += (
-            f"{text!r} says the same as another text of it; change one" for *_, text in repeated(enumerate(item.texts))
-        )
+        twice = repeated(enumerate(item.texts))
+        faults += (f"{text!r} says the same as another text of it; change one" for *_, text in twice)
         earlier = known.setdefault(tuple(sorted(map(normalised, item.texts))), item)
         if are_distinct and earlier is not item:
             where = ".".join(map(str, earlier.row or earlier.place))

@@ -12,8 +12,8 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, StringC
 
 from cxprobe.constructions import ALL_SENTENCES, LabelName, Split
 from cxprobe.constructions.checking import Fault, normalised, with_lines
-from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, Distinct, SomeDistinct, Two, read_yaml, suggest, validate
+from cxprobe.errors import ConstructionError, raise_faults
+from cxprobe.files.schema import Closed, Distinct, SomeDistinct, Two, read_checked, suggest
 from cxprobe.stats import CLUSTER
 from cxprobe.text import SlotName, Words
 
@@ -180,15 +180,14 @@ class Construction(Closed):
         pairs = [("features", self.features, self.grammar)]  # without a grammar, pattern.yaml has the marks
         if self.balanced is not None:
             pairs.append(("balanced.features", self.balanced.features, self.balanced.grammar))
-        faults = [
+        faults = (
             f"{section}.{name} asks for mark {mark}, but the last mark of a sentence is {grammar.marks - 1} (marks "
             "count from 0)"
             for section, features, grammar in pairs
             if grammar is not None
             for name, mark in marks_beyond(features, grammar.marks)
-        ]
-        if faults:
-            raise ValueError("\n".join(faults))
+        )
+        raise_faults(ValueError, faults)
         return self
 
     @property
@@ -240,7 +239,7 @@ def load_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> 
         ConstructionError: One line for every fault of the file.
     """
     path = constructions / name / "construction.yaml"
-    return validate(Construction, read_yaml(path, ConstructionError), path, ConstructionError)
+    return read_checked(Construction, path, ConstructionError)
 
 
 PEOPLE_FILE = Path("lexicon/people.yaml")
@@ -292,11 +291,11 @@ def load_people(path: Path = PEOPLE_FILE) -> People:
         ConstructionError: One line for every fault: the file does not fit the schema; a noun is listed twice in its
             type; a type names an unknown gender; or two genders fill different slots.
     """
-    people = validate(People, read_yaml(path, ConstructionError), path, ConstructionError)
+    people = read_checked(People, path, ConstructionError)
     faults = [
         Fault(
             ("types", name, "pronouns"),
-            f"types.{name}.pronouns: '{gender}' is not among the pronouns{suggest(gender, [*people.pronouns])}",
+            f"types.{name}.pronouns: '{gender}' is not among the pronouns{suggest(gender, people.pronouns)}",
         )
         for name, kind in people.types.items()
         for gender in kind.pronouns
@@ -304,8 +303,7 @@ def load_people(path: Path = PEOPLE_FILE) -> People:
     ]
     if len({frozenset(row) for row in people.pronouns.values()}) > 1:
         faults.append(Fault(("pronouns",), "pronouns: every gender must fill the same slots"))
-    if faults:
-        raise ConstructionError("\n".join(with_lines(path, faults)))
+    raise_faults(ConstructionError, with_lines(path, faults))
     return people
 
 

@@ -12,10 +12,9 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -50,8 +49,7 @@ class _QuietExecutor(LocalPipelineExecutor):  # type: ignore[misc]
 EXECUTORS = {"local": _QuietExecutor, "slurm": SlurmPipelineExecutor}
 
 
-@dataclass(frozen=True)
-class MiningJob:
+class MiningJob(NamedTuple):
     """The job of mining a corpus, which is sent to other processes and machines.
 
     Attributes:

@@ -15,8 +15,8 @@ from cxprobe.constructions.construction import (
     load_construction,
     marks_beyond,
 )
-from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, read_yaml, validate
+from cxprobe.errors import ConstructionError, raise_faults
+from cxprobe.files.schema import Closed, read_checked
 
 # The keys of token patterns in spaCy that a tagger must say, and those that a parser or a lemmatiser must say. Words
 # alone decide on all others. spaCy refuses unknown keys when it loads a pattern.
@@ -157,13 +157,12 @@ def load_wanted(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Wanted
             asks for a mark which no part sets.
     """
     path = constructions / name / "pattern.yaml"
-    pattern = validate(Pattern, read_yaml(path, ConstructionError), path, ConstructionError)
+    pattern = read_checked(Pattern, path, ConstructionError)
     construction = load_construction(name, constructions)
-    faults = [
+    faults = (
         f"{path}: parts: features.{feature} of construction.yaml asks for mark {mark}, but there are "
         f"{len(pattern.parts)} parts, from 0; add the part, or change the feature"
         for feature, mark in marks_beyond(construction.features, len(pattern.parts))
-    ]
-    if faults:
-        raise ConstructionError("\n".join(faults))
+    )
+    raise_faults(ConstructionError, faults)
     return Wanted(pattern=pattern, features=construction.features, slots=list(construction.slots))

@@ -17,7 +17,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.corpora.params import Mining
 from cxprobe.corpora.pattern import FROM_PARSES, FROM_TAGS, Alternative, Pattern
 from cxprobe.corpora.readers import CorpusRecord
-from cxprobe.errors import ConstructionError
+from cxprobe.errors import ConstructionError, raise_faults
 from cxprobe.files.schema import suggest
 from cxprobe.tagging import BATCH, load_tagger, sentence_spans
 
@@ -30,12 +30,10 @@ _AFTER_TAGGING = ("other tags", "other dependencies")  # why a sentence is rejec
 
 
 class Match(NamedTuple):
-    """A place of a part: the part's key, the tokens, the first, the one behind the last, and the tree's names."""
+    """A place of a part: the part's key, the tokens in their order, and the tree's names."""
 
     part: int
     tokens: Sequence[int]
-    start: int
-    end: int
     names: Mapping[str, int] = MappingProxyType({})
 
 
@@ -124,13 +122,12 @@ class Matchers:
         trees = [(self.nlp.vocab.strings[key], found) for key, found in self._trees(doc)] if self._names else []
         for name, positions in sorted(trees):  # of two in the same place the first counts
             tree = dict(zip(self._names[name], positions, strict=True))
-            tokens = sorted(positions)
-            matches.append(Match(int(name.split(".")[0]), tokens, tokens[0], tokens[-1] + 1, tree))
+            matches.append(Match(int(name.split(".")[0]), sorted(positions), tree))
         first = self._first(matches)
         if not first:
             return _AFTER_TAGGING[self.pattern.is_parsed]
         text = doc.text
-        marks = tuple(text.count(" ", 0, doc[match.start].idx) for match in first)
+        marks = tuple(text.count(" ", 0, doc[match.tokens[0]].idx) for match in first)
         words = [doc[position] for match in first for position in match.tokens]
         matched = tuple((word.idx, word.idx + len(word)) for word in words)
         named = sorted((position, name) for match in first for name, position in match.names.items())
@@ -140,17 +137,17 @@ class Matchers:
     def _of_tokens(self, matcher: Matcher, doc: Doc) -> list[Match]:
         """Return the matches of a matcher of sequences."""
         spans = matcher(doc, as_spans=False) if len(matcher) else ()  # spaCy warns of one without patterns
-        return [Match(int(self.nlp.vocab.strings[key]), range(start, end), start, end) for key, start, end in spans]
+        return [Match(int(self.nlp.vocab.strings[key]), range(start, end)) for key, start, end in spans]
 
     def _first(self, matches: list[Match]) -> list[Match]:
         """Return the earliest matches of all parts, each after the end of the one before, or nothing."""
         first: list[Match] = []
         for part in self._parts:
-            free = first[-1].end if first else 0
-            fitting = [match for match in matches if match.part == part and match.start >= free]
+            last = first[-1].tokens[-1] if first else -1
+            fitting = [match for match in matches if match.part == part and match.tokens[0] > last]
             if not fitting:
                 return []
-            first.append(min(fitting, key=lambda match: (match.end, match.start)))
+            first.append(min(fitting, key=lambda match: (match.tokens[-1], match.tokens[0])))
         return first
 
 
@@ -219,8 +216,7 @@ def check_examples(matchers: Matchers, path: Path) -> None:
         if sentence in passing and isinstance(verdict, Found):
             words = f"from the words {verdict.marks}; {verdict.tags}"
             faults.append(f"{path}: must_not_match: {sentence!r} is found, {words}")
-    if faults:
-        raise ConstructionError("\n".join(faults))
+    raise_faults(ConstructionError, faults)
 
 
 class Passage(NamedTuple):

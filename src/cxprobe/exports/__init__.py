@@ -28,10 +28,8 @@ from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.registry import TASKS
 
-_HERE = Path(__file__).parent
 _SIZES = {0: "n<1K", 1_000: "1K<n<10K", 10_000: "10K<n<100K", 100_000: "100K<n<1M", 1_000_000: "1M<n<10M"}
 _RELATIONS_OF = {"entailment": "true", "neutral": "true or false", "contradiction": "false"}
-_RELATIONS = tuple(_RELATIONS_OF.values())
 _DIVIDES = ("condition", "variant", "scenario", "test", "answerable", "template", "source", "frame", "premise_id")
 RESPONSE_COLUMNS = {
     **RESPONSES,
@@ -118,7 +116,7 @@ def _card(params: Params, configurations: Mapping[str, Mapping[str, Any]], left_
     )
     settings = {task: params.params_of(task).of_task.make.model_dump(mode="json") for task in TASKS}
     context = begin()
-    text = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined).render(
+    text = Template(Path(__file__).with_name("hub_card.md").read_text("utf-8"), undefined=StrictUndefined).render(
         configurations=configurations,
         version=version("cxprobe"),
         commit=context.commit,
@@ -175,7 +173,7 @@ def export_items(params: Params, name: str, n: int) -> tuple[pd.DataFrame, pd.Da
         DataError: The task is unknown, has nothing that people can answer, or fewer items.
     """
     if name not in TASKS:
-        raise DataError(f"--task {name}: is no task{suggest(name, [*TASKS])}")
+        raise DataError(f"--task {name}: is no task{suggest(name, TASKS)}")
     made, absent = _made_items(params, [name])
     if name not in made:
         raise DataError(f"--task {absent[0]}")
@@ -209,11 +207,13 @@ def _asked(cells: Mapping[Any, Any]) -> Iterator[tuple[str, list[str], str]]:
         case {"question": question, "options": options, "label": label, "text": text}:
             yield f"{text} {question}", [*options], options["ABC".index(label)]
         case {"premise": premise, "hypothesis": hypothesis, "label": label}:
-            yield f"If this is true: {premise} - then this is: {hypothesis}", [*_RELATIONS], _RELATIONS_OF[label]
+            said = f"If this is true: {premise} - then this is: {hypothesis}"
+            yield said, [*_RELATIONS_OF.values()], _RELATIONS_OF[label]
         case {"candidates": candidates, "right": right, "text": text} if right:
             yield text, [*candidates], right
         case {"label": label, "text": text, "construction": construction}:
-            yield text, [*(said := {"positive": f"has {construction}", "negative": "does not"}).values()], said[label]
+            called = {"positive": f"has {construction}", "negative": "does not"}
+            yield text, [*called.values()], called[label]
 
 
 def _made_items(params: Params, names: Iterable[str] = tuple(TASKS)) -> tuple[dict[str, ExportedItems], list[str]]:

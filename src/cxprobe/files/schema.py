@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from cxprobe.errors import CxprobeError
+from cxprobe.errors import CxprobeError, raise_faults
 from cxprobe.files.reading import load_yaml, one_line, shown
 
 M = TypeVar("M", bound="Closed")
@@ -78,14 +78,14 @@ def read_yaml(path: Path, error: type[CxprobeError]) -> dict[str, Any]:
     return content
 
 
-def validate(model: type[M], content: Mapping[str, Any], place: Path, error: type[CxprobeError]) -> M:
-    """Build a model from the content of a file.
+def read_checked(model: type[M], path: Path, error: type[CxprobeError]) -> M:
+    """Read a YAML file as `read_yaml` does, and build a model from its content.
 
     Raises:
         CxprobeError: Of the given class, one line a fault: file, path of the key, value, what is allowed.
     """
-    if faults := faults_of(model, content):
-        raise error("\n".join(f"{place}: {fault}" for fault in faults))
+    content = read_yaml(path, error)
+    raise_faults(error, (f"{path}: {fault}" for fault in faults_of(model, content)))
     return model.model_validate(content)
 
 
@@ -117,14 +117,15 @@ def named_elsewhere(place: str, names: Iterable[str], where: str, allowed: Colle
         yield f"{place}: {where} does not have {', '.join(absent)}; take out here what is not to run, or add it there"
 
 
-def suggest(value: str, allowed: list[str]) -> str:
+def suggest(value: object, allowed: Iterable[object]) -> str:
     """Return the hint that ends a message about an unknown name: a near match, if any, and what is allowed."""
-    near = near_to(value, allowed)
+    names = sorted(map(str, allowed))
+    near = near_to(str(value), names)
     hint = f"; did you mean '{near}'?" if near else ""
-    return f"{hint} (allowed: {', '.join(sorted(allowed)) or 'none yet'})"
+    return f"{hint} (allowed: {', '.join(names) or 'none yet'})"
 
 
-def near_to(value: str, allowed: list[str]) -> str:
+def near_to(value: str, allowed: Collection[str]) -> str:
     """Return the shortest name that an unknown one begins, else of similar names the one with the same start."""
     if begun := [name for name in allowed if len(value) > 2 and name.startswith(value)]:
         return min(begun, key=len)
@@ -137,7 +138,7 @@ def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mappin
     path, holder = _place(fault, content)
     match fault["type"]:
         case "extra_forbidden":
-            return [f"{path}: unknown key{suggest(str(fault['loc'][-1]), known_keys[id(holder)])}"]
+            return [f"{path}: unknown key{suggest(fault['loc'][-1], known_keys[id(holder)])}"]
         case "missing":
             return [f"{path}: missing; nothing is assumed in its place, so give it a value"]
         case "value_error":

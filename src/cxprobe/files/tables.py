@@ -5,10 +5,9 @@ A model's vectors are memory-mapped arrays, counts are sparse matrices.
 
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, NamedTuple, Union
 
 import numpy as np
 import pandas as pd
@@ -91,8 +90,7 @@ def kept_table(path: Path) -> pd.DataFrame | None:
         return None
 
 
-@dataclass(frozen=True)
-class Features:
+class Features(NamedTuple):
     """The vectors of a set of sentences, layer by layer.
 
     Attributes:

@@ -10,7 +10,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,13 @@ def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
     return table
 
 
+def require_columns(table: pd.DataFrame, columns: Iterable[str], path: str | Path) -> None:
+    """Refuse a table that lacks a column; the message begins with ``path``, the file or what else the table is."""
+    for column in columns:
+        if column not in table:
+            raise DataError(f"{path}: there is no column '{column}'{suggest(column, table.columns)}")
+
+
 def require_texts(table: pd.DataFrame, columns: Sequence[str], path: str | Path) -> None:
     """Refuse a table that lacks a column, or has a cell in one that is no text or is empty.
 
@@ -102,8 +109,7 @@ def require_texts(table: pd.DataFrame, columns: Sequence[str], path: str | Path)
     kind = kind_of(path)
     first, what = 1 + (kind in _WITH_HEADER), "line" if kind in (*_WITH_HEADER, "jsonl", "txt") else "row"
     for column in columns:
-        if column not in table:
-            raise DataError(f"{path}: there is no column '{column}'{suggest(column, list(map(str, table.columns)))}")
+        require_columns(table, [column], path)
         for row, text in zip(table.index.tolist(), table[column], strict=True):
             if not isinstance(text, str) or not text.strip():
                 place = f"{path}, {what} {row + first}"

@@ -206,10 +206,10 @@ def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Encoded]) -> 
     attended = places < torch.tensor([[len(one.ids)] for one in sentences])
     firsts = torch.tensor([[one.first] for one in sentences])
     counts = (places >= firsts) & (places < firsts + torch.tensor([[len(one.spans)] for one in sentences]))
-    device, mask = encoder.model.device, None if attended.all() else attended.long()  # models are faster without one
+    device = encoder.model.device
+    mask = None if attended.all() else attended.long().to(device)  # models are faster without one
     with torch.inference_mode():
-        inputs = {"input_ids": input_ids.to(device), "attention_mask": None if mask is None else mask.to(device)}
-        output = encoder.model(**inputs, output_hidden_states=True)
+        output = encoder.model(input_ids=input_ids.to(device), attention_mask=mask, output_hidden_states=True)
         # Pooled one by one, so that the stack of all tokens' states is never built.
         pooled = torch.stack([mean_over_tokens(layer, counts.to(device)) for layer in output.hidden_states])
     vectors: DenseVectors = pooled.cpu().numpy()

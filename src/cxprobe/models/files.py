@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe.errors import DataError
+from cxprobe.errors import DataError, raise_faults
 from cxprobe.files.schema import suggest
-from cxprobe.files.texts import read_texts, require_texts
+from cxprobe.files.texts import read_texts, require_columns, require_texts
 from cxprobe.models.checkpoints import check_digest
 from cxprobe.models.params import AnswersFile, Member
 from cxprobe.run.record import ModelFacts
@@ -43,8 +43,7 @@ def joined(table: pd.DataFrame, items: pd.DataFrame | None, key: str, whose: Seq
             lacking = items[~items[key].isin(of_one[key])]
             what = f"has no answer{' of ' + ' '.join(map(str, name)) if name else ''}; add it, or leave the item out"
             faults += _rows(lacking, key, "items", what)
-    if faults:
-        raise DataError("\n".join(faults))
+    raise_faults(DataError, faults)
     if items is None:
         return table
     added = items[[key, *(name for name in items if name not in table)]]
@@ -61,8 +60,7 @@ def _rows(rows: Any, key: str, what: str, fault: str) -> list[str]:
 
 def numbers(table: pd.DataFrame, column: str) -> pd.Series:
     """Return a column as finite numbers."""
-    if column not in table:
-        raise DataError(f"answers: there is no column '{column}'{suggest(column, list(map(str, table.columns)))}")
+    require_columns(table, [column], "answers")
     found = pd.to_numeric(table[column], errors="coerce").astype(float)
     for row in np.flatnonzero(~np.isfinite(found))[:1]:
         cell = table[column].iloc[row]
@@ -117,13 +115,13 @@ def answers_in(member: Member, items: pd.DataFrame) -> tuple[pd.DataFrame, Model
             return pd.DataFrame({"id": items["id"], "margin": np.round(good - bad, 9)}), facts
         answered = joined(table, items[["id"]], "id", [ANNOTATOR])
         if spec.kind == "replies":
-            require_texts(answered.head(0), ["reply"], "answers")
+            require_columns(answered, ["reply"], "answers")
             replies = answered[["id", "reply"]].fillna("")
             return replies.assign(failed=replies["reply"].str.strip() == ""), facts
         require_texts(answered, ["chosen"], "answers")
         for row, cell in enumerate(answered["chosen"], start=1):
             if cell not in _MARGINS:
-                raise DataError(f"answers, row {row}: chosen is {cell!r}{suggest(cell, [*_MARGINS])}")
+                raise DataError(f"answers, row {row}: chosen is {cell!r}{suggest(cell, _MARGINS)}")
         margins = answered["chosen"].map(_MARGINS).groupby(answered["id"]).mean()
         return margins.rename("margin").loc[items["id"]].reset_index(), facts
     except DataError as fault:

@@ -52,7 +52,6 @@ from cxprobe.models.texts import (
     distinct_texts,
     pair_table,
     token_table,
-    write_token_scores,
 )
 from cxprobe.run.record import write_model_facts
 from cxprobe.run.stage import Stage
@@ -311,17 +310,12 @@ def _prefer(rule: str, context: str, first: str, second: str) -> float:
     def position_of(word: str) -> int:
         return positions.get(word, small.get(word.lower(), 0) if len(word) > 1 else 0)
 
-    differences = (position_of(one) - position_of(other) for one, other in _differing_words(first, second))
-    return float(np.sign(next(filter(None, differences), 0)))
-
-
-def _differing_words(first: str, second: str) -> list[tuple[str, str]]:
-    """Return the words in which two texts differ, beside each other; "" where one of them has no word left."""
     one, other = _names(first), _names(second)
     while one and other and one[-1] == other[-1]:  # what follows the difference, which may be longer in one of them
         one.pop()
         other.pop()
-    return [(left, right) for left, right in zip_longest(one, other, fillvalue="") if left != right]
+    differences = (position_of(left) - position_of(right) for left, right in zip_longest(one, other, fillvalue=""))
+    return float(np.sign(next(filter(None, differences), 0)))
 
 
 def _names(text: str) -> list[str]:
@@ -372,7 +366,8 @@ def measure_texts(
     tokens = model.answer(lambda: described.questions(portions, how), schemes * sum(map(len, portions)))
     if tokens is None:
         return None
-    write_token_scores(tokens, model.facts, folder)
+    write_table(token_table(tokens), folder / TOKENS_FILE)
+    write_model_facts(model.facts, folder)
     scored = sum(int(np.isfinite(scores.log_probs).sum()) for scores in tokens)
     return {"texts": len({scores.text for scores in tokens}), "token_scores": scored, **checked}
 

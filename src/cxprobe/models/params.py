@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast, get_args
+from typing import Annotated, Any, Literal, NamedTuple, Self, cast, get_args
 
 from pydantic import (
     Discriminator,
@@ -280,8 +279,7 @@ class Llm(Closed):
     """Seconds after which a request, with its retries, has failed."""
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """One model: a checkpoint, a baseline, one that gets prompts, or a file of answers.
 
     Attributes:

@@ -27,7 +27,7 @@ from typing import Literal, TypeVar
 from pydantic import AfterValidator
 
 from cxprobe.errors import PromptError
-from cxprobe.files.schema import Closed, Slug, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, Slug, read_checked, suggest
 from cxprobe.text import slots_of
 
 PROMPTS_FOLDER = Path("prompts")
@@ -82,7 +82,7 @@ def named(prompts: Mapping[str, NamedPrompt], name: str, kind: str) -> NamedProm
         PromptError: None has this name.
     """
     if name not in prompts:
-        raise PromptError(f"{kind} '{name}' is unknown{suggest(name, list(prompts))}")
+        raise PromptError(f"{kind} '{name}' is unknown{suggest(name, prompts)}")
     return prompts[name]
 
 
@@ -96,7 +96,7 @@ def read_prompt_file(model: type[FileOfPrompts], path: Path) -> FileOfPrompts:
     Raises:
         PromptError: The file has faults; the message has one line for each.
     """
-    return validate(model, read_yaml(path, PromptError), path, PromptError)
+    return read_checked(model, path, PromptError)
 
 
 @lru_cache(maxsize=4096)

@@ -14,9 +14,8 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from cxprobe.errors import DataError
-from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.tables import read_table
 from cxprobe.models.params import Scheme
-from cxprobe.run.record import ModelFacts, write_model_facts
 from cxprobe.stats import CLUSTER, cluster_columns
 
 if TYPE_CHECKING:  # which brings torch
@@ -236,12 +235,6 @@ def encode_inputs(model: "LoadedModel", texts: Sequence[str]) -> list[Encoded]:
 
 
 TOKENS_FILE, PREFERENCES_FILE = "tokens.parquet", "preferences.parquet"
-
-
-def write_token_scores(scores: Sequence[TokenScores], facts: ModelFacts, folder: Path) -> None:
-    """Write scores as ``tokens.parquet`` (see `token_table`), and what gave them as ``model.json``."""
-    write_table(token_table(scores), folder / TOKENS_FILE)
-    write_model_facts(facts, folder)
 
 
 def read_pair_answers(folder: Path) -> pd.DataFrame:

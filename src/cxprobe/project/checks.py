@@ -72,13 +72,10 @@ def _check_examples(folder: Path, faults: FoundFaults) -> None:
     """Refuse the pattern that `cxprobe add construction` has written, and note its other files that nobody changed."""
     for example in sorted(SCAFFOLD.glob("*.yaml")):
         path = folder / example.name
-        if not path.is_file():
+        content = FoundFaults().attempt(read_yaml, path, ConstructionError)  # whose own faults have been reported
+        if content != read_yaml(example, ConstructionError):
             continue
-        try:
-            is_example = read_yaml(path, ConstructionError) == read_yaml(example, ConstructionError)
-        except ConstructionError:  # has been reported
-            continue
-        if is_example and path.name == "pattern.yaml":
+        if path.name == "pattern.yaml":
             faults.lines.append(f"{path}: finds the example's comparatives; write your own pattern, or delete the file")
-        elif is_example:
+        else:
             faults.notes.append(f"{path}: is the example still; replace its content, or delete the file")

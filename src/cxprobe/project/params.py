@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from cxprobe.constructions import construction_names
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.errors import ParamsError
+from cxprobe.errors import ParamsError, raise_faults
 from cxprobe.files.schema import faults_of, read_yaml
 from cxprobe.results.params import ReportParams, TaskParams
 from cxprobe.run.mining import CorporaParams
@@ -56,8 +56,8 @@ def load_params(path: Path = PARAMS_FILE, constructions: Path = CONSTRUCTIONS_FO
     """
     content = read_yaml(path, ParamsError)
     known = construction_names(constructions)
-    if faults := dict.fromkeys([*faults_of(whole_params(), content), *_faults_between_sections(content, known)]):
-        raise ParamsError("\n".join(f"{path}: {fault}" for fault in faults))
+    faults = dict.fromkeys([*faults_of(whole_params(), content), *_faults_between_sections(content, known)])
+    raise_faults(ParamsError, (f"{path}: {fault}" for fault in faults))
     return whole_params().model_validate(content)
 
 

@@ -5,10 +5,10 @@ Runs of MLflow and the metrics of DVC are views of the rates.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import pandas as pd
 
@@ -21,7 +21,7 @@ from cxprobe.results.findings import QUESTIONS, estimate_of, findings_in, lead_f
 from cxprobe.results.params import TaskParams, task_members
 from cxprobe.results.published import BESIDE, PUBLISHED, beside_published, read_published
 from cxprobe.results.rates import ALL, Facet, columns_of, rates_of, with_all
-from cxprobe.results.schema import MEASURES, facet_columns, write_rates, write_responses
+from cxprobe.results.schema import are_shares, facet_columns, write_rates, write_responses
 from cxprobe.results.sentences import in_sum
 from cxprobe.results.verdict import with_verdicts
 from cxprobe.results.words import in_full, with_blanks
@@ -46,31 +46,21 @@ _READ = (
 )
 
 
-@dataclass
-class EvaluatedModels:
-    """The evaluated models of a task.
+class EvaluatedModel(NamedTuple):
+    """A model of a task with the facts about it, and with its responses."""
 
-    Attributes:
-        members: Slug -> a model that could be evaluated.
-        facts: Slug -> the facts about it.
-        responses: Slug -> its responses.
-        faults: Slug -> why a model could not be evaluated. Such a model is in no other mapping.
-    """
-
-    members: dict[str, Member] = field(default_factory=dict)
-    facts: dict[str, ModelFacts] = field(default_factory=dict)
-    responses: dict[str, pd.DataFrame] = field(default_factory=dict)
-    faults: dict[str, str] = field(default_factory=dict)
+    member: Member
+    facts: ModelFacts
+    responses: pd.DataFrame
 
 
-@dataclass(frozen=True)
-class RunExtras:
+class RunExtras(NamedTuple):
     """The contents of a run beside its rates; the attributes are those of `cxprobe.run.record.Run`."""
 
-    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    figures: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, pd.DataFrame] = MappingProxyType({})
+    figures: Mapping[str, Any] = MappingProxyType({})
     trials: Sequence[Trial] = ()
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float] = MappingProxyType({})
     about: str = ""
 
 
@@ -153,11 +143,11 @@ class Evaluation(Generic[P]):
 def evaluate_task(task: Evaluation[Any]) -> Outcome:
     """Evaluate all models of a task; a model that cannot be evaluated does not stop the others."""
     stage = task.stage
-    evaluated = evaluate_members(task)
-    if not evaluated.members:
-        return Outcome(faults=evaluated.faults)
-    members = [*evaluated.members.values()]
-    responses = pd.concat(evaluated.responses.values(), ignore_index=True)
+    evaluated, faults = evaluate_members(task)
+    if not evaluated:
+        return Outcome(faults=faults)
+    members = [one.member for one in evaluated.values()]
+    responses = pd.concat([one.responses for one in evaluated.values()], ignore_index=True)
     if responses.empty:
         raise DataError(f"{stage.task}: no model has answered an item; make more items, or name other models")
     write_responses(responses, [*columns_of(task.facets), *task.kept], stage.data / "responses.parquet")
@@ -166,7 +156,10 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
     comparisons = task.comparisons(divided, members, series)
     write_table(comparisons, stage.data / "comparisons.parquet", optional=["difference", "low", "high", "p", "p_holm"])
     rates = task.decided(with_baselines(task.rates(divided), comparisons))
-    rates = with_verdicts(_in_order(rates, members), members)
+    order = {member.slug: number for number, member in enumerate(members)}
+    rates = rates.sort_values("construction", key=lambda names: names == ALL, kind="stable")
+    rates = rates.sort_values("model", key=lambda slugs: slugs.map(order), kind="stable", ignore_index=True)
+    rates = with_verdicts(rates, members)
     write_rates(rates, stage.data / "rates.parquet")
     _print_rates(rates[~rates["model"].isin([member.slug for member in members if member.is_baseline])])
     in_git = rates
@@ -177,17 +170,13 @@ def evaluate_task(task: Evaluation[Any]) -> Outcome:
     published = PUBLISHED / f"{stage.task}.tsv"
     if stage.params.of_task.constructions and published.is_file():
         tables[BESIDE] = beside_published(rates, read_published(stage.use(published)))
-    return Outcome(
-        headline=headline_of(rates),
-        runs=[*runs_of(rates, task, evaluated), *series_runs(rates, task, series)],
-        tables=tables,
-        faults=evaluated.faults,
-    )
+    runs = [*runs_of(rates, task, evaluated), *series_runs(rates, task, series)]
+    return Outcome(headline=headline_of(rates), runs=runs, tables=tables, faults=faults)
 
 
-def evaluate_members(task: Evaluation[Any]) -> EvaluatedModels:
-    """Evaluate the answers of all models of a task."""
-    evaluated, stage = EvaluatedModels(), task.stage
+def evaluate_members(task: Evaluation[Any]) -> tuple[dict[str, EvaluatedModel], dict[str, str]]:
+    """Return slug -> a model of a task that could be evaluated; and slug -> why another one could not be."""
+    evaluated, faults, stage = dict[str, EvaluatedModel](), dict[str, str](), task.stage
     for member in task_members(stage.params):
         step = "ask" if isinstance(member.spec, Llm) else "measure"
         entry = DATA / f"{step}_{stage.task}" / member.entry
@@ -204,28 +193,16 @@ def evaluate_members(task: Evaluation[Any]) -> EvaluatedModels:
                     f"that they are '{member.state}'; run `dvc repro`"
                 )
         except CxprobeError as fault:
-            evaluated.faults[member.slug] = str(fault)
+            faults[member.slug] = str(fault)
             continue
-        evaluated.members[member.slug] = member
-        evaluated.facts[member.slug] = facts
-        evaluated.responses[member.slug] = responses.assign(task=stage.task, model=member.slug)
-    return evaluated
-
-
-def _in_order(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFrame:
-    """Return rates by model, construction and source, all constructions together last, each in the order of facets."""
-    models = {member.slug: number for number, member in enumerate(members)}
-    return (
-        rates.assign(_model=rates["model"].map(models), _all=rates["construction"] == ALL)
-        .sort_values(["_model", "_all"], kind="stable", ignore_index=True)
-        .drop(columns=["_model", "_all"])
-    )
+        named = responses.assign(task=stage.task, model=member.slug)
+        evaluated[member.slug] = EvaluatedModel(member, facts, named)
+    return evaluated, faults
 
 
 def _print_rates(rates: pd.DataFrame) -> None:
     """Print the deciding shares of single constructions, so that they are known before the report is made."""
-    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
-    shown = rates[rates["decides"] & is_share & (rates["construction"] != ALL)]
+    shown = rates[rates["decides"] & are_shares(rates) & (rates["construction"] != ALL)]
     rows = [in_full(estimate_of(row)) for row in shown.to_dict("records")]
     shown = shown.assign(rate=rows).replace({"source": {"own": ""}, "measure": {"accuracy": ""}})
     columns = ["model", "construction", "source", "measure", "rate", "baseline", "verdict"]
@@ -299,34 +276,34 @@ def _levels(row: Mapping[Any, Any], facets: Sequence[str]) -> Iterator[str]:
             yield from (name, row[name])
 
 
-def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels) -> Iterator[Run]:
+def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: Mapping[str, EvaluatedModel]) -> Iterator[Run]:
     """Yield a run for each model, with child runs of its parts.
 
     Args:
         rates: The rates of a task.
         task: The evaluation of the task.
-        models: The models.
+        models: Slug -> a model.
     """
     from cxprobe.results.plots import OKABE_ITO, overview  # matplotlib takes a second to import
 
     # MLflow draws a colour from the run's id, by which two models may have the same.
-    colours = dict(zip((slug for slug, one in models.members.items() if not one.is_baseline), cycle(OKABE_ITO)))
-    written, answers = with_blanks(rates), named_answers(rates, task)
-    found = list(findings_in(rates, task.stage.params.construction_of))
+    colours = dict(zip((slug for slug, one in models.items() if not one.member.is_baseline), cycle(OKABE_ITO)))
+    answers, found = named_answers(rates, task), list(findings_in(rates, task.stage.params.construction_of))
     for model, rows in rates.groupby("model", sort=False):
-        slug, member, own = str(model), models.members[str(model)], answers[answers["model"] == model]
+        slug, own = str(model), answers[answers["model"] == model]
+        member, facts, _ = models[slug]
         shown = lead_findings(found, [slug])
         names = {one.construction: one.construction for one in shown}
         of_run = rows[rows["decides"]] if rows["decides"].any() else rows
         run = _run(
             task,
             slug,
-            models.facts[slug],
+            facts,
             int(own["n"].sum()),
             metrics=dict([*metrics_of(own).items()][:MOST_METRICS]),
-            tables={"rates": written.loc[rows.index]},
+            tables={"rates": with_blanks(rows)},
             figures={PICTURE: overview(shown, names)} if shown else _pictured(own if len(own) else of_run),
-            children=[] if member.is_baseline else [*_parts_of(rows, written, task, slug, models.facts[slug])],
+            children=[] if member.is_baseline else [*_parts_of(rows, task, slug, facts)],
         )
         # The entry of a random-weights control has the keys of its model, and this one is not true of it.
         about = getattr(member.spec, "about", "") if member.state == "trained" else ""
@@ -338,9 +315,7 @@ def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels)
         yield run.model_copy(update={"about": f"{said}\n\n{task.says} {_READ}", "tags": tags})
 
 
-def _parts_of(
-    rates: pd.DataFrame, written: pd.DataFrame, task: Evaluation[Any], model: str, facts: ModelFacts
-) -> Iterator[Run]:
+def _parts_of(rates: pd.DataFrame, task: Evaluation[Any], model: str, facts: ModelFacts) -> Iterator[Run]:
     """Yield the child runs of a model's run."""
     parts = [*task.parts]
     if not parts:
@@ -365,7 +340,7 @@ def _parts_of(
             part=dict(zip(parts, map(str, values), strict=True)),
             metrics=dict([*{**extras.metrics, **metrics}.items()][: MOST_METRICS - len(series)]),
             series=series,
-            tables={"rates": written.loc[rows.index], **extras.tables},
+            tables={"rates": with_blanks(of_part), **extras.tables},
             figures=extras.figures or _pictured(of_part[~is_curve]),
             trials=extras.trials,
             about=extras.about,
@@ -420,10 +395,9 @@ def _pictured(rates: pd.DataFrame) -> dict[str, Any]:
     """Return the picture of rates that are shares, by measure; none where none is, or has an interval."""
     from cxprobe.results.plots import Mark, dots  # matplotlib takes a second to import
 
-    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)  # the axis is one of shares
     named = ["name"] if "name" in rates else ["construction", "source", *facet_columns(rates)]
     marks = []
-    for row in rates[is_share & rates["low"].notna()].to_dict("records"):
+    for row in rates[are_shares(rates) & rates["low"].notna()].to_dict("records"):
         name = " ".join(row[name] for name in named if row[name] not in ("", "own")).replace("_", " ")
         marks.append(Mark(name, str(row["measure"]), estimate_of(row), row["chance"]))
     return {PICTURE: dots(marks)} if marks else {}

@@ -45,7 +45,7 @@ class Finding:
         headline: Whether it stands on the first page.
     """
 
-    row: Mapping[str, Any]
+    row: Mapping[Any, Any]
     construction: str
     way: str
     baseline: Baseline | None
@@ -88,8 +88,7 @@ class Finding:
         return "frames" if self.effects else "items"
 
 
-@dataclass(frozen=True)
-class ReportModels:
+class ReportModels(NamedTuple):
     """The models of a run, and which of them are shown.
 
     Attributes:
@@ -168,9 +167,8 @@ def findings_in(rates: pd.DataFrame, construction_of: Callable[[str], str]) -> I
         if row.get(CONDITION):
             effects = effects_of(levels[row["construction"], row["model"], "contrast"])
             best = Baseline(row["baseline"], levels[row["construction"], row["model"], row["measure"]][row["baseline"]])
-        named = {str(name): value for name, value in row.items()}
         folder = construction_of(row["construction"])
-        yield Finding(named, folder, row["source"], best, effects, row["decides"])
+        yield Finding(row, folder, row["source"], best, effects, row["decides"])
 
 
 def mean_of(row: Mapping[Any, Any], value: str = "value") -> Mean:

@@ -79,7 +79,7 @@ def render_pages(
     known = {slug: _facts(member) for slug, member in models.members.items()}
     first = shown_first(findings, models)
     names = cast("dict[str, str]", environment.globals["names"])
-    rows = row_names({slug: files.construction for slug, files in inputs.constructions.items()})
+    rows = row_names(inputs.constructions)
     pages = dict[str, str]()
     of_first = ""
     if first:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import astuple
 from io import StringIO
 from math import ceil, isfinite, nan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -24,11 +24,13 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from cxprobe.constructions.construction import Construction
 from cxprobe.results.comparisons import BEST_BASELINE
 from cxprobe.results.findings import Finding, Question, estimate_of
 from cxprobe.results.verdict import Style, share_of_control
 from cxprobe.stats import Estimate
+
+if TYPE_CHECKING:
+    from cxprobe.results.task import ConstructionFiles
 
 PANELS: Mapping[Question, str] = {"form": "form", "meaning": "meaning", "words": "prompts", "used": "use"}
 TEXT, SOFT, LINE, BAND = "#1b1f24", "#59616b", "#d5dae0", "#c9ced5"
@@ -115,9 +117,10 @@ class Picture(NamedTuple):
         return self.svg
 
 
-def row_names(constructions: Mapping[str, Construction]) -> dict[str, str]:
+def row_names(constructions: "Mapping[str, ConstructionFiles]") -> dict[str, str]:
     """Return construction -> its name for people and, in a second line, an example."""
-    return {slug: "\n".join(filter(None, [one.name, one.example])) for slug, one in constructions.items()}
+    every = {slug: files.construction for slug, files in constructions.items()}
+    return {slug: "\n".join(filter(None, [one.name, one.example])) for slug, one in every.items()}
 
 
 def overview(
@@ -222,9 +225,8 @@ def matrix(
                     ground.set_alpha(0.05 + 0.3 * min(max(0.0, above), 1.0) if isfinite(above) else 0.05)
                     axes.add_patch(ground)
                     axes.plot(column - 0.27, line, **look)
-                    told = axes.text(
-                        column - 0.05, line, f"{100 * share:z.0f}" if isfinite(share) else "", va="center", fontsize=10
-                    )
+                    said = f"{100 * share:z.0f}" if isfinite(share) else ""
+                    told = axes.text(column - 0.05, line, said, va="center", fontsize=10)
                     told.set_url(link(one) or None)
         figure.legend(handles=key, loc="upper left", frameon=False, fontsize=9, labelcolor=TEXT)
     return figure
@@ -253,17 +255,11 @@ def marks_of(table: pd.DataFrame, *, row: str, panel: str, kind: str, best: pd.D
     """
     known = [] if best is None else best.to_dict("records")
     bands = {(one[row], one[panel]): estimate_of(one, "accuracy") for one in known}
-    return [
-        Mark(
-            one[row],
-            one[panel],
-            estimate_of(one, "accuracy"),
-            one["chance"],
-            baseline=bands.get((one[row], one[panel])),
-            kind=one[kind],
-        )
-        for one in table.to_dict("records")
-    ]
+    marks = []
+    for one in table.to_dict("records"):
+        rate, band = estimate_of(one, "accuracy"), bands.get((one[row], one[panel]))
+        marks.append(Mark(one[row], one[panel], rate, one["chance"], baseline=band, kind=one[kind]))
+    return marks
 
 
 def dots(marks: Sequence[Mark], rows: Sequence[str] = (), *, title: str = "") -> Figure:

@@ -1,13 +1,12 @@
 """Rates: the means of responses, with their intervals, over all that decide and by each facet."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.results.schema import HAS_VERDICT, KEYS, MEASURES, facet_columns
+from cxprobe.results.schema import HAS_VERDICT, KEYS, are_shares, facet_columns
 from cxprobe.stats import UNIT, mean_by, rate_by
 
 ALL = "all"  # in the place of a construction: all of them together
@@ -18,8 +17,7 @@ It is given the responses and the columns that make the groups.
 """
 
 
-@dataclass(frozen=True)
-class Facet:
+class Facet(NamedTuple):
     """A way to divide responses.
 
     Attributes:
@@ -55,8 +53,7 @@ class Facet:
         kept = responses[responses["measure"].isin(self.measures)]
         if self.where:
             kept = kept.query(self.where)
-        divided = kept.reset_index(drop=True)
-        return divided.astype(dict.fromkeys(self.columns, str))
+        return kept.reset_index(drop=True).astype(dict.fromkeys(self.columns, str))
 
     def among(self, rates: pd.DataFrame) -> "pd.Series[bool]":
         """Return which rates of a task are those of this facet."""
@@ -109,7 +106,7 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
     for facet in facets:
         divided = facet.divide(responses)
         by = [*KEYS, "measure", *facet.columns]
-        is_share = divided["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
+        is_share = are_shares(divided)
         if is_share.any():
             shares = divided[is_share].reset_index(drop=True)
             of_facet = estimate(shares, by) if estimate else rate_by(shares, "value", by)

@@ -232,6 +232,11 @@ def cluster_lists(table: pd.DataFrame) -> "pd.Series[Any]":
     return pd.Series(lists, index=table.index, dtype=object)
 
 
+def are_shares(table: pd.DataFrame) -> "pd.Series[bool]":
+    """Return whether the measure of each row is a share."""
+    return table["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
+
+
 def other_where_wrong(correct: "pd.Series[Any]", right: "pd.Series[Any]", wrong: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return the right answer where the decision is right, the wrong one where it is wrong, and nothing for a tie."""
     return right.where(correct == 1, wrong.where(correct == 0, ""))

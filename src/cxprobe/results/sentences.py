@@ -81,28 +81,27 @@ def by_model(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
     return {model: [one for one in findings if one.model == model] for model in models}
 
 
-def in_sum(findings: Sequence[Finding], names: Mapping[str, str] | None = None) -> str:
+def in_sum(findings: Sequence[Finding], names: Mapping[str, str]) -> str:
     """Return what the first page says of one model in a paragraph: of each question, where what holds.
 
     Args:
         findings: What `cxprobe.results.findings.lead_findings` returns of one model.
-        names: Construction -> its name for people; None for numbers alone.
+        names: Construction -> its name for people.
     """
     said = []
     for question, asked in _ASKED.items():
         verdicts: dict[str, list[str]] = {}
         of_question = [one for one in findings if one.question == question]
         for one in sorted(of_question, key=lambda one: [*SIGNS].index(one.verdict.style)):
-            name = names[one.construction] if names else ""
+            name = names[one.construction]
             if one.effects and one.effects.passes_control:
                 name += f" ({percent(one.effects.adds.value / one.effects.control.value)} of the control)"
             verdicts.setdefault(one.verdict.words, []).append(name)
         # Names may have commas: "Way, of manner".
-        parts = [f"{words} in {len(of)}" + (f": {' · '.join(of)}" if names else "") for words, of in verdicts.items()]
+        parts = [f"{words} in {len(of)}: {' · '.join(of)}" for words, of in verdicts.items()]
         if parts:
-            said.append(
-                f"{asked} of {len(of_question)} construction{'s' * (len(of_question) > 1)}: {'; '.join(parts)}."
-            )
+            number = len(of_question)
+            said.append(f"{asked} of {number} construction{'s' * (number > 1)}: {'; '.join(parts)}.")
     return " ".join(said)
 
 

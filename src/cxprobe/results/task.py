@@ -6,7 +6,7 @@ the list.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -71,8 +71,7 @@ class ExportedItems(NamedTuple):
     left_out: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class PageTable:
+class PageTable(NamedTuple):
     """A table of a page: its title, the file of its numbers, relative to results/, and its cells."""
 
     title: str
@@ -99,8 +98,7 @@ class Demand(NamedTuple):
     replied: int = 0
 
 
-@dataclass(frozen=True)
-class ConstructionFiles:
+class ConstructionFiles(NamedTuple):
     """The files of a construction.
 
     Attributes:

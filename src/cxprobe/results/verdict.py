@@ -216,11 +216,9 @@ def share_of_control(effect: Mean, control: Mean) -> Estimate:
     t = stdtrit(effect.freedom, (1 + LEVEL) / 2)
     ratio, g = effect.value / control.value, (t * control.error / control.value) ** 2
     half = t / control.value * sqrt(effect.error**2 * max(1 - g, 0.0) + (ratio * control.error) ** 2)
-    return (
-        Estimate(ratio, (ratio - half) / (1 - g), (ratio + half) / (1 - g), effect.n)
-        if g < 1
-        else Estimate(ratio, -inf, inf, effect.n)
-    )
+    if g < 1:
+        return Estimate(ratio, (ratio - half) / (1 - g), (ratio + half) / (1 - g), effect.n)
+    return Estimate(ratio, -inf, inf, effect.n)
 
 
 def frames_needed(effects: Effects) -> int:
@@ -249,9 +247,8 @@ def effects_of(levels: Mapping[str, Estimate]) -> Effects | None:
     if not {"construction", "control"} <= means.keys() or "neutral" not in rivals:
         return None
     control = means.get(CONTROL_OVER_WORDS, means["control"])
-    return Effects(
-        means["construction"], control, *({name: means[f"{of}{name}"] for name in rivals} for of in ("", "less_"))
-    )
+    beside, less = ({name: means[f"{of}{name}"] for name in rivals} for of in ("", "less_"))
+    return Effects(means["construction"], control, beside, less)
 
 
 def is_rival(condition: str) -> bool:

@@ -21,10 +21,9 @@ class CorporaParams(StageParams):
         for name, corpus in self.mining.constructions.items():
             entry = self.corpora.get(corpus)
             if name not in constructions:
-                known = list(constructions)
-                yield f"mining.constructions.{name}: '{name}' is not in constructions/{suggest(name, known)}"
+                yield f"mining.constructions.{name}: '{name}' is not in constructions/{suggest(name, constructions)}"
             if entry is None:
-                yield f"mining.constructions.{name}: '{corpus}' is not in corpora{suggest(corpus, list(self.corpora))}"
+                yield f"mining.constructions.{name}: '{corpus}' is not in corpora{suggest(corpus, self.corpora)}"
         for corpus in dict.fromkeys(self.mining.constructions.values()):
             entry = self.corpora.get(corpus)
             own_files = entry is not None and not entry.folder.startswith(("hf://", f"{DATA}/"))

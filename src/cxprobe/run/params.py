@@ -12,8 +12,8 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 from pydantic import ConfigDict, Field, PositiveInt
 
 from cxprobe.constructions import construction_names
-from cxprobe.errors import ParamsError
-from cxprobe.files.schema import Closed, read_yaml, validate
+from cxprobe.errors import ParamsError, raise_faults
+from cxprobe.files.schema import Closed, read_checked
 
 PARAMS_FILE = Path("params.yaml")
 Seed = Annotated[int, Field(ge=0, lt=2**32)]  # as NumPy and scikit-learn take them
@@ -77,7 +77,7 @@ def read_params(sections: type[SomeParams]) -> SomeParams:
     Raises:
         ParamsError: One line for each fault, with its key, its value and what is allowed.
     """
-    params = validate(sections, read_yaml(PARAMS_FILE, ParamsError), PARAMS_FILE, ParamsError)
-    if faults := dict.fromkeys(params.faults_between(construction_names())):
-        raise ParamsError("\n".join(f"{PARAMS_FILE}: {fault}" for fault in faults))
+    params = read_checked(sections, PARAMS_FILE, ParamsError)
+    faults = dict.fromkeys(params.faults_between(construction_names()))
+    raise_faults(ParamsError, (f"{PARAMS_FILE}: {fault}" for fault in faults))
     return params

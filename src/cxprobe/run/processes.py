@@ -9,9 +9,8 @@ import ctypes
 import os
 import signal
 import sys
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cxprobe.errors import ParamsError
 from cxprobe.run.params import Compute
@@ -24,8 +23,7 @@ if TYPE_CHECKING:  # Lightning takes seconds to import, and one process on the C
 _ONE_PROCESS = {"accelerator": "cpu", "devices": 1, "num_nodes": 1, "strategy": "auto"}
 
 
-@dataclass(frozen=True)
-class Processes:
+class Processes(NamedTuple):
     """One of the processes of a stage.
 
     Attributes:

@@ -208,17 +208,14 @@ def begin() -> RunContext:
     started = milliseconds()
 
     def git(*arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=True)
-        return done.stdout.strip()
+        try:
+            return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout.strip()
+        except (OSError, subprocess.CalledProcessError):  # no git, no repository, or nobody has told it a name
+            return ""
 
-    try:
-        commit, dirty = git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--", *DECISIVE))
-    except (OSError, subprocess.CalledProcessError):  # no git, or no repository
-        commit, dirty = "unknown", True
-    try:
-        user = git("config", "user.name")
-    except (OSError, subprocess.CalledProcessError):  # no git, or nobody has told it a name
-        user = getpass.getuser()
+    commit = git("rev-parse", "HEAD") or "unknown"
+    dirty = commit == "unknown" or bool(git("status", "--porcelain", "--", *DECISIVE))
+    user = git("config", "user.name") or getpass.getuser()
     versions = {name: version(name) for name in PACKAGES}
     environment = {"python": platform.python_version(), "platform": platform.platform(), "host": platform.node()}
     experiment = os.environ.get("DVC_EXP_NAME", "")

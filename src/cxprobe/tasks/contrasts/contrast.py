@@ -102,13 +102,11 @@ def frame_contrasts(margins: pd.DataFrame, frame: Sequence[str]) -> pd.DataFrame
     cells = groups[["margin", *words]].first().assign(margin=groups["margin"].mean())
     cells = cells.rename(columns={"margin": "value"}).reset_index()
     is_base, is_control = (cells["condition"] == name for name in ("construction", "control"))
-    less = (
-        cells[is_base].drop(columns="condition").merge(cells[~is_base & ~is_control], on=[*frame], suffixes=("", "_of"))
-    )
+    base = cells[is_base].drop(columns="condition")
+    less = base.merge(cells[~is_base & ~is_control], on=[*frame], suffixes=("", "_of"))
     shared = less[words].fillna(less[[f"{name}_of" for name in words]].set_axis(words, axis=1))
-    less = less[[*frame]].assign(
-        value=less["value"] - less["value_of"], condition="less_" + less["condition"], **shared
-    )
+    values, conditions = less["value"] - less["value_of"], "less_" + less["condition"]
+    less = less[[*frame]].assign(value=values, condition=conditions, **shared)
     order = {f"less_{name}": number for number, name in enumerate(cells["condition"].unique())}
     less = less.sort_values("condition", key=lambda column: column.map(order), kind="stable")
     over_words = cells[is_control].assign(condition=CONTROL_OVER_WORDS)

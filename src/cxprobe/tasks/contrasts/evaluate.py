@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.models.params import ContinuationAlone, Member, Series
-from cxprobe.models.texts import PAIR_COLUMNS, read_pair_answers
+from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.comparisons import compare_contrasts
 from cxprobe.results.evaluate import Evaluation
 from cxprobe.results.findings import mean_of
@@ -97,13 +97,8 @@ def contrast_responses(margins: pd.DataFrame) -> pd.DataFrame:
     keys = ["construction", "item", FRAME]
     nats, contrasts = (frame_contrasts(margins, by) for by in ([*keys, "wording"], keys))
     contrasts = contrasts[contrasts[CONDITION] != CONTROL_OVER_WORDS]
-    above = contrasts.assign(
-        measure="above_zero",
-        value=credits_of_margins(contrasts["value"].to_numpy(np.float64)),
-        chance=HALF,
-        decides=contrasts[CONDITION] == "construction",
-        question="meaning",
-    )
+    credits, decides = credits_of_margins(contrasts["value"]), contrasts[CONDITION] == "construction"
+    above = contrasts.assign(measure="above_zero", value=credits, chance=HALF, decides=decides, question="meaning")
     both = pd.concat([nats.assign(measure="contrast", chance=np.nan, question="", decides=False), above])
     both = both.assign(source="own", gold="", chosen="", unit=both[FRAME]).fillna({"wording": ""})
     return both.reset_index(drop=True)
@@ -119,15 +114,8 @@ def margin_responses(margins: pd.DataFrame) -> pd.DataFrame:
         The measure margin, in nats, by condition, wording, cell (context and question) and order of the people.
     """
     texts = dict.fromkeys(("gold", "chosen", "question"), "")
-    of_pairs = margins.drop(columns=[*PAIR_COLUMNS, "margin"]).assign(
-        **shared_words(margins),
-        **texts,
-        item=margins["item"],
-        source="own",
-        measure="margin",
-        value=margins["margin"],
-        chance=np.nan,
-    )
+    of_pairs = margins.drop(columns=["id", "context", "good", "bad"]).rename(columns={"margin": "value"})
+    of_pairs = of_pairs.assign(**shared_words(margins), **texts, source="own", measure="margin", chance=np.nan)
     return of_pairs.assign(decides=False, unit=margins[FRAME])
 
 

@@ -21,8 +21,8 @@ from pydantic import Field
 
 from cxprobe.constructions.checking import Fault, with_lines
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, PEOPLE_FILE, People, Row, load_people
-from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, Slug, Two, read_yaml, suggest, validate
+from cxprobe.errors import ConstructionError, raise_faults
+from cxprobe.files.schema import Closed, Slug, Two, read_checked, suggest
 from cxprobe.files.tables import write_table
 from cxprobe.models.texts import Pair, pair_table
 from cxprobe.run.stage import Outcome, Stage
@@ -174,9 +174,9 @@ def load_contrasts(name: str, people: People, constructions: Path = CONSTRUCTION
             rows are looked at: they fill other slots than the declared ones, are twice, or give a wrong article.
     """
     path = contrasts_file(name, constructions)
-    content = validate(ContrastsFile, read_yaml(path, ConstructionError), path, ConstructionError)
-    if faults := [*_faults_of_templates(content, people)] or [*_faults_of_rows(content, people)]:
-        raise ConstructionError("\n".join(with_lines(path, faults)))
+    content = read_checked(ContrastsFile, path, ConstructionError)
+    faults = [*_faults_of_templates(content, people)] or [*_faults_of_rows(content, people)]
+    raise_faults(ConstructionError, with_lines(path, faults))
     return content
 
 
@@ -208,8 +208,7 @@ def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fau
         for _, cell in content.cells(condition):
             used |= cell.slots
             for slot in sorted(cell.slots - filled - unfilled):
-                hint = suggest(slot, sorted(filled))
-                yield Fault(place, f"{condition}: nothing fills the slot '{slot}'{hint}")
+                yield Fault(place, f"{condition}: nothing fills the slot '{slot}'{suggest(slot, filled)}")
             unfilled |= cell.slots - filled
             if ANSWER not in slots_of(cell.text):
                 yield Fault(place, f"{condition}: {cell.text!r} has no slot {{{ANSWER}}}")

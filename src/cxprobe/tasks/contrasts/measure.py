@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from cxprobe.models.causal import CausalLM
@@ -68,7 +67,7 @@ def contrasts_in_words(pairs: pd.DataFrame, tokens: pd.DataFrame) -> list[str]:
         contrasts, shares = frame_contrasts(of_construction, ["item"]), {}
         for condition in ("construction", "control"):
             of_frames = contrasts[contrasts["condition"] == condition]
-            credits = credits_of_margins(of_frames["value"].to_numpy(np.float64))
+            credits = credits_of_margins(of_frames["value"])
             rate = estimate_rate(credits, of_frames[["item"]].to_numpy(object))
             shares[condition] = f"{with_interval(rate, PERCENT)} of {rate.n} frames"
         item = of_construction[of_construction["condition"] == "construction"].iloc[0]

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.files.tables import read_table
-from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.evaluate import PICTURE, Evaluation, RunExtras
 from cxprobe.results.rates import Facet
@@ -81,7 +80,7 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
     answered = own[own["labels"] == names.TRUE]
     asked = effects[(effects["labels"] == names.TRUE) & ~in_neutral]
     base = asked.drop_duplicates(_ITEM)
-    right = credits_of_margins(base["before"].to_numpy(dtype=np.float64))
+    right = credits_of_margins(base["before"])
     summed = _summed_up(own)
     broken = _summed_up(effects[in_neutral]).assign(construction=lambda rows: rows["learnt"])
     regions = asked.groupby("construction", sort=False)["region"]
@@ -236,8 +235,7 @@ class InterventionsEvaluation(Evaluation[InterventionsStage]):
     def __init__(self, stage: Stage[InterventionsStage]) -> None:
         """Read the items."""
         super().__init__(stage)
-        self.items = stage.use(DATA / "make_interventions" / "items.parquet")
-        made = read_table(self.items)
+        made = read_table(stage.use(names.MADE_ITEMS))
         expected = made[made["tests"] != "control"]
         self.controls = dict(zip(expected["construction"], expected["control"], strict=True))
 

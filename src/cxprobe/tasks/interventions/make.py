@@ -16,7 +16,7 @@ from pydantic import Field, StringConstraints
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, PEOPLE_FILE, People, Row, load_people
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, Slug, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, Slug, read_checked, suggest
 from cxprobe.files.tables import write_table
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
@@ -39,8 +39,8 @@ class AskedSentence(Closed):
     """What follows the answer; a masked model reads it too."""
 
 
-class _Rows(Closed):
-    """Rows of words, as files of minimal pairs have them."""
+class _Rows(Closed, extra="ignore"):
+    """Rows of words, as files of minimal pairs have them beside other keys."""
 
     frames: Annotated[list[Row], Field(min_length=2)]
     fillers: dict[str, Annotated[list[Row], Field(min_length=2)]] = Field(default_factory=dict)
@@ -76,7 +76,7 @@ def load_neutral(path: Path = NEUTRAL_FILE) -> list[str]:
     Raises:
         ConstructionError: The file does not fit the schema, or neighbours end in the same word.
     """
-    sentences = validate(NeutralSentences, read_yaml(path, ConstructionError), path, ConstructionError).sentences
+    sentences = read_checked(NeutralSentences, path, ConstructionError).sentences
     for first, second in pairwise([*sentences, sentences[0]]):
         if first.split()[-1] == second.split()[-1]:
             raise ConstructionError(f"{path}: {first!r} and the next sentence end in one word; change their order")
@@ -129,15 +129,14 @@ def load_labelled(name: str, people: People, constructions: Path = CONSTRUCTIONS
             differ in the number of their regions; or two labels have the same answer.
     """
     path = interventions_file(name, constructions)
-    content = validate(InterventionsFile, read_yaml(path, ConstructionError), path, ConstructionError)
+    content = read_checked(InterventionsFile, path, ConstructionError)
     listed = constructions / name / content.rows
-    read = {key: value for key, value in read_yaml(listed, ConstructionError).items() if key in _Rows.model_fields}
-    rows = validate(_Rows, read, listed, ConstructionError)
+    rows = read_checked(_Rows, listed, ConstructionError)
     groups = {"frames": rows.frames, **rows.fillers}
     for slot, kind in content.people.items():
         if kind not in people.types:
             raise ConstructionError(
-                f"{path}: people.{slot}: '{kind}' is no noun type of the people{suggest(kind, list(people.types))}"
+                f"{path}: people.{slot}: '{kind}' is no noun type of the people{suggest(kind, people.types)}"
             )
     values = {slot: words for listed_rows in groups.values() for slot, words in listed_rows[0].items()}
     values |= {slot: people.types[kind].nouns[number] for number, (slot, kind) in enumerate(content.people.items())}

@@ -20,7 +20,7 @@ from torch import Tensor
 from cxprobe.errors import DataError
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import kept_table, read_table, write_table
-from cxprobe.files.writing import DATA, SCRATCH, project_folder, scratch_folder
+from cxprobe.files.writing import SCRATCH, project_folder, scratch_folder
 from cxprobe.models.intervening import (
     AT_ANSWER,
     BlockOutput,
@@ -379,7 +379,7 @@ def measure(stage: Stage[InterventionsStage], member: Member) -> dict[str, float
         files.
     """
     settings, seed = stage.params.interventions.measure, stage.params.seed
-    items = read_table(stage.use(DATA / "make_interventions" / "items.parquet"))
+    items = read_table(stage.use(names.MADE_ITEMS))
     made = {str(name): table for name, table in items.groupby("construction", sort=False)}
     model = MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
     kept, described, processes = project_folder() / SCRATCH / "interventions", model.described, model.processes

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, PositiveInt
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
+from cxprobe.files.writing import DATA
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 from cxprobe.stats import CLUSTER
 
@@ -21,6 +22,7 @@ TRANSFERRED = (DAS, MEANS, ERASE, RANDOM)
 NEUTRAL = "neutral sentences"
 """Stands in the place of a construction; the space keeps it apart from all folders."""
 TRUE, CONTROL, SELECTIVE = "true", "control", "true less control"
+MADE_ITEMS = DATA / "make_interventions" / "items.parquet"
 EFFECTS_FILE, TRANSFER_FILE = "effects.parquet", "transfer.parquet"
 Regions = Literal["all", "ends"]
 

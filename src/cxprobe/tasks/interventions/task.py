@@ -10,7 +10,6 @@ import pandas as pd
 from cxprobe.constructions.checking import Fault, FoundFaults, is_there
 from cxprobe.constructions.construction import PEOPLE_FILE, load_people
 from cxprobe.files.tables import read_made_table
-from cxprobe.files.writing import DATA
 from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.published import Beside
 from cxprobe.results.task import Demand, Example, ReportInputs, Shown, Task, read_demand
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 USUAL_LAYERS = 24
 _READ = ["construction", "part", "regions", "base_before", "source_before"]
-MADE_ITEMS = DATA / "make_interventions" / "items.parquet"
 
 
 class InterventionsTask(Task):
@@ -62,9 +60,8 @@ class InterventionsTask(Task):
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check interventions.yaml, and the frames that fill it."""
         if is_there(PEOPLE_FILE) and (people := faults.attempt(load_people)) is not None:
-            faults.read(
-                interventions_file(folder.name), partial(load_labelled, folder.name, people), _faults_of_sentences
-            )
+            load = partial(load_labelled, folder.name, people)
+            faults.read(interventions_file(folder.name), load, _faults_of_sentences)
 
     def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the sentences that are needed, and the neutral ones."""
@@ -83,7 +80,7 @@ class InterventionsTask(Task):
         of_das = 8 * section.measure.steps // max(section.make.train, 1)  # 4 items a step, with two kinds of labels
         every = len(names.INTERVENTIONS) + draws  # random ones count once a draw, and DAS for control words too
         moved = 2 * learnt * (len(names.TRANSFERRED) + draws - 1)  # at the first and the last region
-        for name, part, regions, *sides in read_made_table(MADE_ITEMS)[_READ].itertuples(index=False):
+        for name, part, regions, *sides in read_made_table(names.MADE_ITEMS)[_READ].itertuples(index=False):
             own = 0 if name == names.NEUTRAL else len(regions) * every
             exchanges = len(regions) * of_das if part == names.TRAIN else moved + own
             texts += [*sides, *(sides[:1] * (layers * exchanges))]

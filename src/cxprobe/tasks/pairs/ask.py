@@ -74,10 +74,8 @@ def preference_questions(pairs: pd.DataFrame, name: str, prompts: PreferenceProm
 def drawn_pairs(section: PairsParams, made: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.DataFrame]:
     """Return the pairs of each source that instructed models are asked about, see `draw_pairs`."""
     number = section.ask.pairs_per_construction if section.ask else None
-    by = pd.Index(["construction", "words", "group"])
-    return {
-        source: draw_pairs(table, [*by.intersection(table.columns)], number, seed) for source, table in made.items()
-    }
+    by = ["construction", "words", "group"]
+    return {source: draw_pairs(table, by, number, seed) for source, table in made.items()}
 
 
 def draw_pairs(pairs: pd.DataFrame, by: Sequence[str], number: int | None, seed: int) -> pd.DataFrame:
@@ -87,15 +85,16 @@ def draw_pairs(pairs: pd.DataFrame, by: Sequence[str], number: int | None, seed:
     for a larger one: no reply is asked for again.
 
     Args:
-        pairs: The column item, and those of ``by``.
-        by: The columns that make the groups, such as construction.
+        pairs: The column item, and one at least of ``by``.
+        by: The columns that make the groups, as far as they are there, such as construction.
         number: How many; None for all.
         seed: The project's seed.
     """
     if number is None:
         return pairs
     kept: list[int] = []
-    for group, rows in pairs.reset_index(drop=True).groupby(list(by), sort=False):
+    keys = [name for name in by if name in pairs]
+    for group, rows in pairs.reset_index(drop=True).groupby(keys, sort=False):
         items = np.unique(rows["item"])
         drawn = generator_for(seed, "asked pairs", *group).permutation(len(items))
         turns = pd.Series(np.argsort(drawn), items)

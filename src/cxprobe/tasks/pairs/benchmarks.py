@@ -70,13 +70,9 @@ def read_blimp(path: Path) -> pd.DataFrame:
     table = read_texts(path, BLIMP)
     ids, terms = table["UID"] + "-" + table["pairID"], table["linguistics_term"].replace(PHENOMENA)
     groups = {"field": table["field"], "phenomenon": terms, "paradigm": table["UID"]}
-    return pd.DataFrame(
-        {
-            **{"id": ids, "item": ids, "context": "", "good": table["sentence_good"], "bad": table["sentence_bad"]},
-            **{column: names.map(slug_of) for column, names in groups.items()},
-            f"{CLUSTER}pair": ids,
-        }
-    )
+    texts = {"context": "", "good": table["sentence_good"], "bad": table["sentence_bad"]}
+    slugs = {column: names.map(slug_of) for column, names in groups.items()}
+    return pd.DataFrame({"id": ids, "item": ids, **texts, **slugs, f"{CLUSTER}pair": ids})
 
 
 def benchmark_files(folder: Path, benchmark: Benchmark) -> list[Path]:

@@ -122,10 +122,8 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: EvaluatePairs)
     pairs = with_units(with_balance(pairs)).drop(columns=[*_TEXTS])
     scores = pairs.merge(margins, on="id", validate="one_to_many")
     by_scheme = scores["scheme"].isin(["causal", how.scheme, RULE, REPLY])
-    return scores.assign(
-        accuracy=credits_of_margins(scores["margin"].to_numpy(np.float64)),
-        deciding=by_scheme & scores["score"].isin([how.score, RULE_SCORE, ASKED]),
-    )
+    deciding = by_scheme & scores["score"].isin([how.score, RULE_SCORE, ASKED])
+    return scores.assign(accuracy=credits_of_margins(scores["margin"]), deciding=deciding)
 
 
 def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -188,10 +186,9 @@ def every_variant(items: pd.DataFrame) -> pd.DataFrame:
     """
     form, kind = items[items["tests"] == "form"], ["construction", "words"]
     guessed = HALF ** form.groupby([*kind, "item"])["item"].transform("size")
-    first = _right_in_all(form.assign(chance=guessed), [*kind, "item"]).drop(
-        columns=f"{CLUSTER}wording", errors="ignore"
-    )
-    return first.assign(chance=first.groupby(kind)["chance"].transform("mean"))
+    first = _right_in_all(form.assign(chance=guessed), [*kind, "item"])
+    chance = first.groupby(kind)["chance"].transform("mean")
+    return first.drop(columns=f"{CLUSTER}wording", errors="ignore").assign(chance=chance)
 
 
 def pair_responses(decided: pd.DataFrame) -> pd.DataFrame:
@@ -212,10 +209,8 @@ def pair_responses(decided: pd.DataFrame) -> pd.DataFrame:
     if "tests" in decided:
         others = decided[decided["deciding"]].assign(margin=np.nan)
         variants = every_variant(others[others["decides"]])
-        parts += [
-            both_orders(others).assign(measure="both_orders", chance=CHANCE_IN_BOTH),
-            variants.assign(measure="every_variant", deciding=False, decides=False),
-        ]
+        parts.append(both_orders(others).assign(measure="both_orders", chance=CHANCE_IN_BOTH))
+        parts.append(variants.assign(measure="every_variant", deciding=False, decides=False))
     rows = pd.concat([part for part in parts if len(part)], ignore_index=True)
     return _as_responses(rows.rename(columns={"accuracy": "value"}))
 
@@ -312,15 +307,11 @@ def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFr
     ways = decisions.groupby(keys)["value"]
     in_two = decisions.assign(other=ways.transform("last"))[ways.transform("size") == 2]
     table = difference_by(in_two.drop_duplicates(keys), "value", "other", by)
-    low, high = table["low"], table["high"]
-    return table.drop(columns="difference").assign(
-        measure="bias",
-        value=table["difference"].abs(),
-        low=np.where((low <= 0) & (high >= 0), 0.0, np.minimum(low.abs(), high.abs())),
-        high=np.maximum(low.abs(), high.abs()),
-        ties=0,
-        chance=np.nan,
-    )
+    may_be_none = (table["low"] <= 0) & (table["high"] >= 0)
+    ends = table[["low", "high"]].abs()
+    size, low = table["difference"].abs(), ends.min(axis=1).mask(may_be_none, 0.0)
+    sizes = table.drop(columns="difference").assign(measure="bias", value=size, low=low, high=ends.max(axis=1))
+    return sizes.assign(ties=0, chance=np.nan)
 
 
 def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Member]) -> pd.DataFrame:

@@ -16,8 +16,8 @@ from pydantic import Field
 
 from cxprobe.constructions.checking import Fault, Item, Keys, lint_items, normalised, with_lines
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, PRONOUNS, ROLE_NOUN_TYPE, People, Row
-from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, Distinct, Two, read_yaml, suggest, validate
+from cxprobe.errors import ConstructionError, raise_faults
+from cxprobe.files.schema import Closed, Distinct, Two, read_checked, suggest
 from cxprobe.tasks.pairs.params import FORM, PairsStage
 from cxprobe.text import SlotName, Template, Words, fill, render, slots_of
 
@@ -135,7 +135,7 @@ def read_pairs_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Pa
         ConstructionError: The file cannot be read, or a form_pairs.yaml tests something else than form.
     """
     path = pairs_file(name, constructions)
-    content = validate(PairsFile, read_yaml(path, ConstructionError), path, ConstructionError)
+    content = read_checked(PairsFile, path, ConstructionError)
     if name.endswith(FORM) and content.tests != "form":
         raise ConstructionError(f"{path}: tests is {content.tests}, and here it is form; move the pairs to pairs.yaml")
     return content
@@ -153,8 +153,8 @@ def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FO
         ConstructionError: One line for every fault, with file and line, see `read_pairs_file` and `faults_of_pairs`.
     """
     content = read_pairs_file(name, constructions)
-    if faults := list(faults_of_pairs(content, people)):
-        raise ConstructionError("\n".join(with_lines(pairs_file(name, constructions), faults)))
+    faults = faults_of_pairs(content, people)
+    raise_faults(ConstructionError, with_lines(pairs_file(name, constructions), faults))
     return content
 
 
@@ -217,7 +217,7 @@ def faults_of_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
                 what = f"the slot '{slot}' is filled by {filled[slot]} and by {group}; keep one"
                 yield Fault((*keys_of(group), 0), what)
             if slot not in content.slots:
-                what = f"the slot '{slot}' is not declared under slots{suggest(slot, list(content.slots))}"
+                what = f"the slot '{slot}' is not declared under slots{suggest(slot, content.slots)}"
                 yield Fault((*keys_of(group), 0), what)
             filled[slot] = group
     used = set[str]()
@@ -227,7 +227,7 @@ def faults_of_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
             allowed = filled.keys() | (variant.contrast.keys() if keys == ("continuation",) else ())
             for slot in dict.fromkeys(slots_of(template)):
                 if slot not in allowed:
-                    what = f"nothing fills the slot '{slot}'{suggest(slot, sorted(allowed))}"
+                    what = f"nothing fills the slot '{slot}'{suggest(slot, allowed)}"
                     yield Fault(("variants", name, *keys), what)
         for slot in variant.contrast:
             if slot in filled or slot not in slots_of(variant.continuation):

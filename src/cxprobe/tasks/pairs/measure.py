@@ -14,7 +14,7 @@ from cxprobe.tasks.pairs.sources import OWN_PAIRS, first_items, folder_of, read_
 def measure(stage: Stage[PairsStage], member: Member) -> Mapping[str, float] | None:
     """Measure a model, a baseline or a file on the pairs of each source: the files of `measure_pairs`."""
     section, root = stage.params.pairs, stage.data / member.inside
-    how = ScoringConfig(section.score.schemes, section.score.token_budget)
+    how, seed = ScoringConfig(section.score.schemes, section.score.token_budget), stage.params.seed
     sources: dict[str, list[list[Pair]]] = {}
     for source, table in read_sources(section, stage.use).items():
         asked = first_items(table, section.models[stage.item])
@@ -28,9 +28,7 @@ def measure(stage: Stage[PairsStage], member: Member) -> Mapping[str, float] | N
     counts: dict[str, float] = {}
     for source, portions in shown.items():
         folder = root / folder_of(source)
-        counted = measure_pairs(
-            model, member, sources[source], portions, texts_of_pairs, how, folder, stage.params.seed
-        )
+        counted = measure_pairs(model, member, sources[source], portions, texts_of_pairs, how, folder, seed)
         if counted is not None:
             write_model_facts(read_model_facts(folder), root)
             before = "" if source == OWN_PAIRS else f"{source}."

@@ -94,10 +94,8 @@ def with_balance(pairs: pd.DataFrame) -> pd.DataFrame:
     cells = labelled.groupby([labelled[key] for key in keys] or np.zeros(len(labelled)), sort=False)
     words_of_cell = cells[["right", "wrong"]].transform("nunique")
     one_answer = (cells["right"].transform("size") > 1) & (words_of_cell == 1).all(axis=1)
-    exchanged = labelled.assign(
-        words=["\0".join(sorted(both)) for both in words],
-        more=[(right > wrong) - (right < wrong) for right, wrong in words],
-    )
+    more = [(right > wrong) - (right < wrong) for right, wrong in words]
+    exchanged = labelled.assign(words=["\0".join(sorted(both)) for both in words], more=more)
     made_up_for = exchanged.groupby([*keys[:-1], "words"])["more"].transform("sum") == 0
     return labelled.assign(balanced=~one_answer | made_up_for)
 

@@ -3,10 +3,9 @@
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pandas as pd
 
@@ -49,8 +48,7 @@ if TYPE_CHECKING:
 _BIASES = {"order": "bias (i)", "variant": "bias (ii)"}  # the two ways of asking that are compared -> the bias
 
 
-@dataclass(frozen=True)
-class ConstructionPairs:
+class ConstructionPairs(NamedTuple):
     """The pairs of a construction, by entry of ``constructions``, and the nouns for people."""
 
     files: Mapping[str, PairsFile]
@@ -116,7 +114,7 @@ class PairsTask(Task):
         known = faults.attempt(load_preference_prompts) if needed else None
         if section and section.ask and known and section.ask.prompt not in known.prompts:
             what = f"params.yaml: pairs.ask.prompt: preferences has no prompt '{section.ask.prompt}'"
-            faults.lines.append(what + suggest(section.ask.prompt, [*known.prompts]))
+            faults.lines.append(what + suggest(section.ask.prompt, known.prompts))
         if params is None or section is None:
             return
         people = FoundFaults().attempt(load_people)
@@ -224,15 +222,14 @@ def _along(
     for axis in dict.fromkeys(one.axis for one in series.values()):
         steps = [(name, *step) for name, one in series.items() if one.axis == axis for step in one.models.items()]
         places = pd.DataFrame(steps, columns=["series", "model", axis]).astype({axis: float})
+        how: Any = {"x": axis, "panels": "panel", "colours": "series"}
         if len(along := places.merge(whole, on="model")):
             best = best_baseline(whole, ["panel"], members)
             title = f"own ({shown})"
-            figures[f"by_{axis}"] = curves(along, title, x=axis, panels="panel", colours="series", best=best)
+            figures[f"by_{axis}"] = curves(along, title, **how, best=best)
         if len(along := places.merge(of_all, on="model")):
             title = f"biases by noun type, {shown}"
-            figures[f"by_{axis}_biases"] = curves(
-                along, title, x=axis, panels="panel", colours="series", value="bias", chance=None
-            )
+            figures[f"by_{axis}_biases"] = curves(along, title, **how, value="bias", chance=None)
     return figures
 
 

@@ -1,5 +1,6 @@
 """Answers to questions: which are right, and the rates that no mean of answers is."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from cxprobe.stats import CLUSTER, rate_by
 from cxprobe.tasks.prompts.params import CONTROL, PAPER, RELATION_OF, PromptsStage
 
 NO_PROMPT = "none"  # of baselines, which answer an item, and of files
+_UNPROMPTED: Mapping[str, Any] = {"prompt": NO_PROMPT, "shots": 0, "examples": NO_PROMPT, "order": ""}
 SETTING = ["shots", "chain_of_thought", "examples"]
 CONTROLS = {
     "templatic": f"templatic{CONTROL}",
@@ -98,30 +100,7 @@ def choose_by_rule(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     chosen = highest.agg(answer=("symbol", "first"), tied=("symbol", "size"), credit=("is_gold", "mean")).reset_index()
     chosen["answer"] = chosen["answer"].mask(chosen.pop("tied") > 1, "")
     answered = items.merge(chosen, on="id", validate="one_to_one")
-    setting: dict[str, Any] = {
-        "prompt": NO_PROMPT,
-        "shots": 0,
-        "examples": NO_PROMPT,
-        "chain_of_thought": False,
-        "order": "",
-    }
-    return answered.assign(item=answered["id"], **setting)
-
-
-def without_prompts(questions: pd.DataFrame, *, chain_of_thought: bool) -> pd.DataFrame:
-    """Return each item once, as one that somebody else has asked about, in words that are not known.
-
-    Args:
-        questions: See `read_replies`; and item, order, and the columns below.
-        chain_of_thought: Whether its replies begin with reasons.
-
-    Returns:
-        The columns of ``questions``: id, which is the item; prompt and examples "none", shots 0; and the options in the
-        order of the paper.
-    """
-    first = questions[questions["order"].isin(["", PAPER])].drop_duplicates("item", ignore_index=True)
-    unprompted = first.assign(id=first["item"], prompt=NO_PROMPT, shots=0, examples=NO_PROMPT, order="")
-    return unprompted.assign(chain_of_thought=chain_of_thought)
+    return answered.assign(item=answered["id"], chain_of_thought=False, **_UNPROMPTED)
 
 
 def prompt_responses(answered: pd.DataFrame) -> pd.DataFrame:
@@ -138,9 +117,8 @@ def prompt_responses(answered: pd.DataFrame) -> pd.DataFrame:
         asked, and what it is; and the clusters, of which items without a template have none of wordings. Those decide
         that have the fewest shots and no chain of thought, and are no control.
     """
-    table = answered.rename(columns={"set": "source", "answer": "chosen", "credit": "value"}).assign(
-        decides=False, question="words"
-    )
+    table = answered.rename(columns={"set": "source", "answer": "chosen", "credit": "value"})
+    table = table.assign(decides=False, question="words")
     wording = f"{CLUSTER}wording"
     table[wording] = table[wording].where(table["template"] != "", None)
     replied = table[~table["failed"]] if "failed" in table else table
@@ -221,11 +199,8 @@ def accuracies_by_setting(rates: pd.DataFrame) -> pd.DataFrame:
     multiple = ["reasoning", *accuracies.loc[BY_TEST.among(accuracies), "source"].unique()]
     kept = accuracies[BY_SETTING.among(accuracies) | BY_PROMPT.among(accuracies)].reset_index(drop=True)
     kept = kept.rename(columns={"value": "accuracy", "source": "set"})
-    return kept.assign(
-        is_multiple=kept["set"].isin(multiple),
-        shots=kept["shots"].astype(int),
-        chain_of_thought=kept["chain_of_thought"] == "True",
-    )
+    is_multiple, thought = kept["set"].isin(multiple), kept["chain_of_thought"] == "True"
+    return kept.assign(is_multiple=is_multiple, shots=kept["shots"].astype(int), chain_of_thought=thought)
 
 
 class PromptsEvaluation(Evaluation[PromptsStage]):
@@ -249,8 +224,11 @@ class PromptsEvaluation(Evaluation[PromptsStage]):
         if member.is_baseline:
             asked = self.items[self.items["drawn"]].drop(columns="drawn")
             return prompt_responses(choose_by_rule(asked, read_table(folder / "answers.parquet")))
-        if isinstance(member.spec, AnswersFile):
-            questions = without_prompts(self.questions, chain_of_thought=member.spec.chain_of_thought)
+        if isinstance(member.spec, AnswersFile):  # each item once, in the paper's order: the prompt is not known
+            in_order = self.questions[self.questions["order"].isin(["", PAPER])]
+            first = in_order.drop_duplicates("item", ignore_index=True)
+            thought = member.spec.chain_of_thought
+            questions = first.assign(id=first["item"], chain_of_thought=thought, **_UNPROMPTED)
         else:
             questions = self.section.llms[member.slug].part_of(self.questions)
         return prompt_responses(read_replies(questions, read_table(folder / "replies.parquet")))

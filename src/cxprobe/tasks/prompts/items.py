@@ -19,9 +19,9 @@ import pandas as pd
 from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.errors import ConstructionError, DataError
+from cxprobe.errors import ConstructionError, DataError, raise_faults
 from cxprobe.files.reading import check_separator, kind_of, read_text
-from cxprobe.files.schema import Closed, distinct, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, distinct, read_checked, suggest
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.prompts.params import CONTROL, RELATION_OF, RELATIONS, Kind, Relation
 from cxprobe.text import Filler, SlotName, Template, Words, filler_words, render
@@ -178,9 +178,8 @@ class InferenceItems(Closed):
                 except ValueError as fault:
                     faults.append(f"{place}: {fault}")
         for place, names, known in named:
-            faults += (f"{place}: '{name}' is unknown{suggest(name, [*known])}" for name in names if name not in known)
-        if faults:
-            raise ValueError("\n".join(faults))
+            faults += (f"{place}: '{name}' is unknown{suggest(name, known)}" for name in names if name not in known)
+        raise_faults(ValueError, faults)
         return self
 
     def hypothesis(self, name: str, premise: TemplatedSentence) -> str:
@@ -282,7 +281,7 @@ def load_items(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Constru
         ConstructionError: One line for every place of the file that has faults.
     """
     path = constructions / name / "items.yaml"
-    return validate(ConstructionItems, read_yaml(path, ConstructionError), path, ConstructionError)
+    return read_checked(ConstructionItems, path, ConstructionError)
 
 
 def render_inferences(items: ConstructionItems, construction: str) -> list[Item]:
@@ -390,7 +389,7 @@ def read_inference_file(path: Path, of: str) -> list[Item]:
             )
         premise, hypothesis, relation = texts
         if relation not in _RELATIONS:
-            raise DataError(f"{path}, line {line}: relation '{relation}' is unknown{suggest(relation, [*_RELATIONS])}")
+            raise DataError(f"{path}, line {line}: relation '{relation}' is unknown{suggest(relation, _RELATIONS)}")
         items.append(inference(premise, hypothesis, _RELATIONS[relation], construction, of))
     return items
 

@@ -177,10 +177,9 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member]) -> "dict[str,
     names = {one.slug: one.label for one in members}
     accuracies = accuracies_by_setting(rates)
     is_baseline = accuracies["model"].isin([one.slug for one in members if one.is_baseline])
-    of_baselines = best_baseline(
-        accuracies[is_baseline & (accuracies["prompt"] == "")], ["construction", "set"], members
-    )
-    drawn = accuracies[~is_baseline & (accuracies["prompt"] != "")]
+    over_prompts = accuracies["prompt"] == ""
+    of_baselines = best_baseline(accuracies[is_baseline & over_prompts], ["construction", "set"], members)
+    drawn = accuracies[~is_baseline & ~over_prompts]
     figures, inference = {}, drawn[~drawn["is_multiple"]]
     ranked = inference[inference["construction"] == ALL].sort_values("accuracy", ascending=False, kind="stable")
     if len(ranked):
@@ -196,10 +195,9 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member]) -> "dict[str,
     if len(unanswerable):
         tests = tests[tests["prompt"].isin([unanswerable.idxmin(), unanswerable.idxmax()])]
         tests = tests.sort_values("answerable", ascending=False, kind="stable")
-        tests = tests.assign(
-            row=tests["test"] + tests["answerable"].map({"True": "", "False": " (C)"}),
-            panel=tests["prompt"] + (", " + tests["source"] if tests["source"].nunique() > 1 else ""),
-        )
+        rows = tests["test"] + tests["answerable"].map({"True": "", "False": " (C)"})
+        sources = ", " + tests["source"] if tests["source"].nunique() > 1 else ""
+        tests = tests.assign(row=rows, panel=tests["prompt"] + sources)
         title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
         figures["tests_by_prompt"] = draw(tests, title, "row", "panel")
     return figures

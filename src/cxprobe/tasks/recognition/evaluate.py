@@ -49,16 +49,11 @@ def recognition_responses(probes: pd.DataFrame) -> pd.DataFrame:
     """
     credited = _credited(probes).rename(columns={"value": "feature_value", "label": "gold", "accuracy": "value"})
     other = credited["gold"].map({"positive": "negative", "negative": "positive"})
-    named = credited.assign(
-        item=credited["feature"] + " " + credited["id"],
-        measure="accuracy",
-        chance=HALF,
-        chosen=other_where_wrong(credited["value"], credited["gold"], other),
-        decides=credited["layer"] == credited["layer"].nunique() // 2,
-        question="form",
-        cluster_sentence=credited["id"],
-    )
-    return named.drop(columns="id")
+    chosen = other_where_wrong(credited["value"], credited["gold"], other)
+    decides = credited["layer"] == credited["layer"].nunique() // 2
+    items = credited["feature"] + " " + credited["id"]
+    named = credited.assign(item=items, chosen=chosen, decides=decides, cluster_sentence=credited["id"])
+    return named.drop(columns="id").assign(measure="accuracy", chance=HALF, question="form")
 
 
 def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
@@ -197,22 +192,6 @@ def best_trials(trials: pd.DataFrame) -> list[Trial]:
     return runs
 
 
-def rates_by_setting(untuned: pd.DataFrame, tuned: pd.DataFrame) -> pd.DataFrame:
-    """Return what the probes of the middle layer reach on the test part by the usual and by the best settings.
-
-    Args:
-        untuned: The probes of `cxprobe.tasks.recognition.measure.Predictions`, by the setting of the parameters.
-        tuned: Those by the best settings of a search.
-
-    Returns:
-        A row a setting and feature: setting ("default" or "best"), feature ("" for all together), accuracy, low, high,
-        n and ties.
-    """
-    both = pd.concat([untuned.assign(setting="default"), tuned.assign(setting="best")])
-    of_middle = both[both["layer"] == both["layer"].nunique() // 2]
-    return rate_by(_with_together(_credited(of_middle)), "accuracy", ["setting", "feature"])
-
-
 class RecognitionEvaluation(Evaluation[RecognitionStage]):
     """What the probes of models predict."""
 
@@ -271,7 +250,9 @@ class RecognitionEvaluation(Evaluation[RecognitionStage]):
         read = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned", "untuned", "probes"))
         trials, best, untuned, tuned = read
         figures["search"] = search_curves(trials, best, title)
-        settings = rates_by_setting(untuned, tuned)
+        both = pd.concat([untuned.assign(setting="default"), tuned.assign(setting="best")])
+        of_middle = both[both["layer"] == both["layer"].nunique() // 2]
+        settings = rate_by(_with_together(_credited(of_middle)), "accuracy", ["setting", "feature"])
         reached = settings[settings["feature"] == TOGETHER].set_index("setting")["accuracy"]
         about = (
             f"On the test part the probe of the middle layer finds {percent(reached['default'])} of the labels by the "

@@ -19,6 +19,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from cxprobe.constructions import ALL_SENTENCES, LABELS, SPLITS, LabelName, Split
+from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
     Construction,
@@ -27,9 +28,9 @@ from cxprobe.constructions.construction import (
     GrammarSource,
     grammar_file,
 )
-from cxprobe.errors import ConstructionError, DataError
+from cxprobe.errors import ConstructionError, DataError, raise_faults
 from cxprobe.files.reading import read_text
-from cxprobe.labels import judgements
+from cxprobe.labels import count_labels, judgements
 from cxprobe.seeding import generator_for, seed_for, text_id
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.params import TEMPLATE
@@ -69,8 +70,7 @@ def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
         f"{', '.join(sorted(defined))}"
         for symbol in sorted(set(required) - defined)
     ]
-    if faults:
-        raise ConstructionError("\n".join(faults))
+    raise_faults(ConstructionError, faults)
     return grammar
 
 
@@ -228,23 +228,16 @@ def load_grammars(
     paths: dict[Split, Path] = {split: folder / name / grammar_file(source, split) for split in SPLITS}
     content = construction.rules().content
     required = [*construction.rules().start.values(), *content]
-    grammars, faults = dict[Split, CFG](), list[str]()
-    for split, path in paths.items():
-        try:
-            grammars[split] = read_grammar(path, required)
-        except ConstructionError as fault:
-            faults.append(str(fault))
-    if faults:
-        raise ConstructionError("\n".join(faults))
+    found = FoundFaults()
+    grammars = {split: found.attempt(read_grammar, path, required) for split, path in paths.items()}
+    raise_faults(ConstructionError, found.lines)
     train, test = (content_words(grammars[split], content) for split in SPLITS)
-    if shared := sorted(train.keys() & test.keys()):
-        raise ConstructionError(
-            "\n".join(
-                f"{paths['test']}: '{word}' ({test[word]}) is also in {paths['train']} ({train[word]}); the halves "
-                "must share no content word"
-                for word in shared
-            )
-        )
+    shared = (
+        f"{paths['test']}: '{word}' ({test[word]}) is also in {paths['train']} ({train[word]}); the halves must share "
+        "no content word"
+        for word in sorted(train.keys() & test.keys())
+    )
+    raise_faults(ConstructionError, shared)
     for split, grammar in grammars.items():
         try:
             _shapes(construction, ShapeSampler(grammar, construction.rules()), split)
@@ -362,11 +355,8 @@ def apply_labels(sentences: pd.DataFrame, labels: pd.DataFrame) -> tuple[pd.Data
         outcomes.append("conflict" if len(different) > 1 else next(iter(different), "not labelled"))
     table = sentences.assign(label=outcomes)
     kept = table["label"].isin(LABELS)
-    known = {("sentence", id_) for id_ in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
     left_out = {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()}
-    left_out["label of what was not mined"] = sum(
-        target not in known for target in zip(labels["kind"], labels["target"], strict=True)
-    )
+    left_out["label of what was not mined"] = sum(others for *_, others in count_labels(sentences, labels))
     return table[kept].reset_index(drop=True), left_out
 
 
@@ -420,13 +410,6 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
             "or mine a larger corpus"
         )
     features = ordered.drop(columns=["id", "text", "url", "start", "end", "tags", "slots", "matched", "label"])
-    return pd.DataFrame(
-        {
-            **ordered[["id", "text", "label"]],
-            "split": np.where(in_test, "test", "train"),
-            **features,
-            TEMPLATE: tags,
-            "cluster_document": documents,
-            "cluster_source": sources.fillna(urls),
-        }
-    )
+    named = ordered[["id", "text", "label"]].assign(split=np.where(in_test, "test", "train"))
+    clusters = {TEMPLATE: tags, "cluster_document": documents, "cluster_source": sources.fillna(urls)}
+    return named.join(features).assign(**clusters)

@@ -42,9 +42,9 @@ class RecognitionTask(Task):
         from cxprobe.tasks.recognition.sentences import load_grammars
 
         construction = FoundFaults().attempt(load_construction, folder.name)  # whose own faults have been reported
-        if construction is not None and construction.grammar is not None:
+        if construction and construction.grammar:
             faults.attempt(load_grammars, folder.name, construction)
-        if construction is not None and construction.balanced is not None:
+        if construction and construction.balanced:
             faults.attempt(load_grammars, folder.name, construction.for_source("balanced"), source="balanced")
 
     def check(self, params: ReportParams | None, faults: FoundFaults) -> None:
@@ -53,10 +53,8 @@ class RecognitionTask(Task):
             return
         section = params.section(RecognitionParams)
         if section.tune:
-            what = (
-                "recognition.tune searches C and standardise: recognition.probe has them of the default setting alone"
-            )
-            faults.notes.append(f"params.yaml: {what}, which is shown beside the best one")
+            what = "recognition.tune searches C and standardise: recognition.probe has them of the default setting"
+            faults.notes.append(f"params.yaml: {what} alone, which is shown beside the best one")
         for name, sources in section.constructions.items():
             construction = FoundFaults().attempt(load_construction, name)  # whose own faults have been reported
             for source in sources:

@@ -10,14 +10,13 @@ from scipy.special import log_softmax, logsumexp
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
-from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.evaluate import Evaluation
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import HALF, other_where_wrong
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, credits_of_margins
-from cxprobe.tasks.scenarios.params import ScenariosStage
+from cxprobe.tasks.scenarios.params import MADE, ScenariosStage
 from cxprobe.tasks.scenarios.rules import Scenarios, load_scenarios, scenarios_file, wrong_words
 
 UNCALIBRATED = "none"
@@ -146,18 +145,12 @@ def scenario_responses(
     answered = decisions.merge(tests, on=["item", "scenario", "draw"], how="left", validate="many_to_one")
     answered["chosen"] = other_where_wrong(answered["accuracy"], answered["gold"], answered["wrong"])
     answered["decides"] = answered["base"] & (answered["calibration"] == UNCALIBRATED)
-    accuracy = answered.drop(columns=["base", "wrong"]).rename(columns={"accuracy": "value"})
-    flipped = flips.rename(columns={"flips": "value"})
-    responses = pd.concat(
-        [
-            accuracy.assign(measure="accuracy", chance=HALF),
-            flipped.assign(measure="flips", chance=np.nan, gold="", chosen="", decides=False),
-        ],
-        ignore_index=True,
-    )
-    item = responses["item"].where(
-        responses["draw"] == 0, responses["item"] + ", text " + (responses["draw"] + 1).astype(str)
-    )
+    answered = answered.drop(columns=["base", "wrong"]).assign(measure="accuracy", chance=HALF)
+    flips = flips.assign(measure="flips", chance=np.nan, gold="", chosen="", decides=False)
+    parts = [answered.rename(columns={"accuracy": "value"}), flips.rename(columns={"flips": "value"})]
+    responses = pd.concat(parts, ignore_index=True)
+    later = responses["item"] + ", text " + (responses["draw"] + 1).astype(str)
+    item = responses["item"].where(responses["draw"] == 0, later)
     return responses.assign(item=item, question="meaning").drop(columns="draw")
 
 
@@ -181,9 +174,6 @@ def with_preferences(rates: pd.DataFrame, scenarios: Mapping[str, Scenarios]) ->
     keeps = is_turned & is_plain & (rates["measure"] == "flips") & (rates["low"] > HALF)
     models = rates[["model", "construction"]].apply(tuple, axis="columns")
     return rates.assign(prefers=models.isin(models[keeps]))
-
-
-MADE = DATA / "make_scenarios"
 
 
 class ScenariosEvaluation(Evaluation[ScenariosStage]):

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from cxprobe.files.tables import read_table, write_table
-from cxprobe.files.writing import DATA
+from cxprobe.files.tables import write_table
 from cxprobe.models.masked import CandidateQuestions, MaskedLM, drop_items, load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import baseline_facts, places_of, words_of
@@ -18,9 +17,7 @@ from cxprobe.tagging import sentence_spans
 from cxprobe.tasks.scenarios.params import ScenariosStage
 from cxprobe.text import WORD_MASK
 
-SCORES_FILE = "scores.parquet"
 _ASKED = ["text", "first", "second"]
-_ANSWERS = ["log_p_first", "log_p_second"]
 NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items", "construction"]).astype({"construction": str})
 
 
@@ -56,7 +53,7 @@ def fill_masks(
     numbers = model.answer(ask, len(asked))
     if numbers is None:
         return None
-    asked[_ANSWERS] = np.stack(numbers)  # (texts, 2)
+    asked[["log_p_first", "log_p_second"]] = np.stack(numbers)  # (texts, 2)
     return every.merge(asked, on=["construction", *_ASKED], validate="many_to_one"), checked
 
 
@@ -127,9 +124,7 @@ def _words(sentence: str) -> list[tuple[str, int]]:
 
 def measure(stage: Stage[ScenariosStage], member: Member) -> Mapping[str, float] | None:
     """Measure how probable a model finds each candidate word: ``scores.parquet``, ``dropped.parquet``, model.json."""
-    paths = {name: DATA / "make_scenarios" / name / "texts.parquet" for name in stage.params.scenarios.constructions}
-    tables = [read_table(stage.use(path)).assign(construction=name) for name, path in paths.items()]
-    made, folder = pd.concat(tables, ignore_index=True), stage.data / member.inside
+    made, folder = stage.params.scenarios.texts(stage.use), stage.data / member.inside
     if isinstance(member.spec, Rule):
         scores, dropped, counts = baseline_scores(member.spec.kind, made), NONE_DROPPED, dict[str, float]()
         facts = baseline_facts(member.spec.kind)
@@ -146,7 +141,7 @@ def measure(stage: Stage[ScenariosStage], member: Member) -> Mapping[str, float]
             return None
         scores, counts = filled
         facts = model.facts
-    write_table(scores, folder / SCORES_FILE)
+    write_table(scores, folder / "scores.parquet")
     write_table(dropped, folder / "dropped.parquet")
     write_model_facts(facts, folder)
     every, items = (int(table.groupby("construction")["item"].nunique().sum()) for table in (made, scores))

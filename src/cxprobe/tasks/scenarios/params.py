@@ -1,13 +1,19 @@
 """The section of params.yaml for scenarios: items, and candidate words at their masks."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
 
+import pandas as pd
 from pydantic import Field, PositiveInt
 
 from cxprobe.files.schema import Closed, Distinct, Slug
+from cxprobe.files.tables import read_made_table
+from cxprobe.files.writing import DATA
 from cxprobe.models.params import RuleOfScenarios
 from cxprobe.results.params import Everything, TaskParams, TaskSection
+
+MADE = DATA / "make_scenarios"
 
 
 class MakeScenarios(Closed):
@@ -36,6 +42,12 @@ class ScenariosParams(TaskSection):
     """Those with a scenarios.yaml."""
     make: MakeScenarios
     score: ScoreScenarios
+
+    def texts(self, use: Callable[[Path], Path] = Path) -> pd.DataFrame:
+        """Return the made texts with the column construction; ``use`` notes each file before it is read."""
+        paths = {name: use(MADE / name / "texts.parquet") for name in self.constructions}
+        tables = [read_made_table(path).assign(construction=name) for name, path in paths.items()]
+        return pd.concat(tables, ignore_index=True)
 
 
 class ScenariosStage(TaskParams):

@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, Strict
 
 from cxprobe.constructions.checking import Keys
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, Two, distinct, read_yaml, suggest, validate
+from cxprobe.errors import ConstructionError, raise_faults
+from cxprobe.files.schema import Closed, Two, distinct, read_checked, suggest
 from cxprobe.text import SENTENCE_START, WORD_MASK, Template, slots_of
 
 
@@ -195,11 +195,11 @@ def load_scenarios(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Sce
         ConstructionError: One line for every fault of the file.
     """
     path = scenarios_file(name, constructions)
-    scenarios = validate(Scenarios, read_yaml(path, ConstructionError), path, ConstructionError)
+    scenarios = read_checked(Scenarios, path, ConstructionError)
     # What uses words is looked at only if these are right, and likewise what uses slots, and is compared with tests.
     checks = (_faults_of_words, _faults_of_slots, _faults_of_tests, _faults_of_calibrations)
-    if faults := next(filter(None, (list(check(scenarios)) for check in checks)), None):
-        raise ConstructionError("\n".join(f"{path}: {fault}" for fault in faults))
+    faults = next(filter(None, ([*check(scenarios)] for check in checks)), [])
+    raise_faults(ConstructionError, (f"{path}: {fault}" for fault in faults))
     return scenarios
 
 
@@ -212,7 +212,7 @@ def _faults_of_words(scenarios: Scenarios) -> Iterator[str]:
         for name, count in counts.items():
             key = f"items.{kind}.{name}"
             if name not in scenarios.words:
-                yield f"{key}: '{name}' is not in words{suggest(name, list(scenarios.words))}"
+                yield f"{key}: '{name}' is not in words{suggest(name, scenarios.words)}"
             elif (rows := len(scenarios.words[name].rows)) < count * draws:
                 yield f"{key}: needs {count * draws} rows, words.{name} has {rows}; add words, or take fewer"
     for name in sorted(items.cross.keys() & items.draw.keys()):
@@ -252,7 +252,7 @@ def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
                 f"place of both halves of {', '.join(forms)}; order the forms so, or take slots of two rows"
             )
     if base not in scenarios.tests:
-        yield f"base: '{base}' is not in tests{suggest(base, list(scenarios.tests))}"
+        yield f"base: '{base}' is not in tests{suggest(base, scenarios.tests)}"
     elif scenarios.tests[base].others:
         yield f"tests.{base}.others: decisions flip from one text; move them to another test"
     for name, test in scenarios.tests.items():

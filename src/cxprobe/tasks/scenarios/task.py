@@ -7,8 +7,6 @@ from typing import Any
 import pandas as pd
 
 from cxprobe.constructions.checking import Fault, FoundFaults, repeated
-from cxprobe.files.tables import read_made_table
-from cxprobe.files.writing import DATA
 from cxprobe.results.params import ReportParams
 from cxprobe.results.published import Beside
 from cxprobe.results.task import (
@@ -72,7 +70,7 @@ class ScenariosTask(Task):
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield what each model reads: every text with its mask once."""
         section = params.section(ScenariosParams)
-        yield from read_demand(params.models, "measure_scenarios", section.models, set(read_scenarios(section)["text"]))
+        yield from read_demand(params.models, "measure_scenarios", section.models, set(section.texts()["text"]))
 
     def shown(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Scenarios) -> Shown | None:
         """Return the test of a row without calibration."""
@@ -82,24 +80,17 @@ class ScenariosTask(Task):
 
     def export(self, params: ReportParams) -> ExportedItems:
         """Return the texts with their candidates."""
-        texts = read_scenarios(params.section(ScenariosParams))
+        texts = params.section(ScenariosParams).texts()
         names = texts[["construction", "item", "scenario", "test", "draw"]].astype(str)
         candidates = pd.Series(texts[["first", "second"]].to_numpy().tolist(), texts.index, dtype=object)
-        return ExportedItems({"scenarios": texts.assign(id=names.agg("/".join, axis=1), candidates=candidates)})
+        ids, wrong = names.agg("/".join, axis=1), wrong_words(texts)
+        return ExportedItems({"scenarios": texts.assign(wrong=wrong, id=ids, candidates=candidates)})
 
 
 def name_of_scenario(name: str, scenarios: Scenarios) -> str:
     """Return a test with what it changes, such as "S2: order of the sentences"."""
     bias = scenarios.tests[name].bias
     return f"{name}: {'base text' if name == scenarios.base else CHANGES.get(bias, bias)}"
-
-
-def read_scenarios(section: ScenariosParams) -> pd.DataFrame:
-    """Read the texts with a mask, with the columns construction, right and wrong: the words, "" for a calibration."""
-    paths = {name: DATA / "make_scenarios" / name / "texts.parquet" for name in section.constructions}
-    tables = [read_made_table(path).assign(construction=name) for name, path in paths.items()]
-    texts = pd.concat(tables, ignore_index=True)
-    return texts.assign(wrong=wrong_words(texts))
 
 
 def lint_scenarios(scenarios: Scenarios) -> Iterator[Fault]:
