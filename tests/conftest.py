@@ -20,13 +20,7 @@ from tokenizers.models import WordPiece
 from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    BertLMHeadModel,
-    BertModel,
-    PreTrainedTokenizerFast,
-)
+from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel, BertModel, PreTrainedTokenizerFast
 
 from cxprobe.cli.init import preset_text
 

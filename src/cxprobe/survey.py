@@ -11,15 +11,7 @@ from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
 from cxprobe.models import SchemeName
 from cxprobe.models.pairs import baseline_answers
-from cxprobe.models.params import (
-    BaselineSpec,
-    Member,
-    NgramFeatures,
-    NgramModel,
-    PairClassifier,
-    Rule,
-    UnigramModel,
-)
+from cxprobe.models.params import BaselineSpec, Member, NgramFeatures, NgramModel, PairClassifier, Rule, UnigramModel
 from cxprobe.models.texts import pair_table, pairs_of, without_gaps
 from cxprobe.project.bundled import bundled_files
 from cxprobe.results.comparisons import COMPARISON, GROUP, MODELS, compare, compare_contrasts, with_baselines

@@ -15,15 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from cxprobe.files.tables import DenseVectors, write_features
 from cxprobe.models.checkpoints import Source
-from cxprobe.models.loading import (
-    TRIAL,
-    LoadedModel,
-    fields_of_model,
-    ids_of_trial,
-    load_model,
-    proven,
-    read_plainly,
-)
+from cxprobe.models.loading import TRIAL, LoadedModel, fields_of_model, ids_of_trial, load_model, proven, read_plainly
 from cxprobe.models.store import Answers, answer, key_of, token_budget_batches
 from cxprobe.models.texts import Encoded, encode_inputs
 from cxprobe.run.record import write_model_facts

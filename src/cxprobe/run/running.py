@@ -23,15 +23,7 @@ from filelock import FileLock, Timeout
 
 from cxprobe.errors import DataError, ParamsError, warn_in_words
 from cxprobe.files.schema import suggest
-from cxprobe.files.writing import (
-    DATA,
-    RESULTS,
-    SCRATCH,
-    project_folder,
-    remove_left_behind,
-    user_message,
-    write_bytes,
-)
+from cxprobe.files.writing import DATA, RESULTS, SCRATCH, project_folder, remove_left_behind, user_message, write_bytes
 from cxprobe.run.params import SomeParams, StageParams, read_params
 from cxprobe.run.progress import end_on_signals, ending_as_killed
 from cxprobe.run.record import begin, keep_context, load_experiments, milliseconds

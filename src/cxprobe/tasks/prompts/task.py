@@ -16,15 +16,7 @@ from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.published import Beside
 from cxprobe.results.rates import ALL
-from cxprobe.results.task import (
-    Demand,
-    Example,
-    ExportedItems,
-    ReportInputs,
-    Shown,
-    Task,
-    replied_demand,
-)
+from cxprobe.results.task import Demand, Example, ExportedItems, ReportInputs, Shown, Task, replied_demand
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.prompts.evaluate import BY_TEST_AND_PROMPT, accuracies_by_setting
 from cxprobe.tasks.prompts.items import (

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
-from cxprobe.constructions.construction import (
-    CONSTRUCTIONS_FOLDER,
-    load_construction,
-)
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.params import ReportParams, task_members

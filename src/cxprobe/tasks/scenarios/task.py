@@ -9,14 +9,7 @@ import pandas as pd
 from cxprobe.constructions.checking import Fault, FoundFaults, repeated
 from cxprobe.results.params import ReportParams
 from cxprobe.results.published import Beside
-from cxprobe.results.task import (
-    Demand,
-    Example,
-    ExportedItems,
-    Shown,
-    Task,
-    read_demand,
-)
+from cxprobe.results.task import Demand, Example, ExportedItems, Shown, Task, read_demand
 from cxprobe.tasks.scenarios.evaluate import UNCALIBRATED
 from cxprobe.tasks.scenarios.params import ScenariosParams, ScenariosStage
 from cxprobe.tasks.scenarios.rules import (
