@@ -250,7 +250,7 @@ def read_pair_answers(folder: Path) -> pd.DataFrame:
 
 
 def token_table(scores: Sequence[TokenScores]) -> pd.DataFrame:
-    """Return scores as a table that `write_table` can write.
+    """Return scores as a table that `cxprobe.files.tables.write_table` can write.
 
     Args:
         scores: What was scored.
