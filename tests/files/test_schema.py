@@ -57,6 +57,18 @@ def test_all_faults_are_told_each_with_its_place(tmp_path, content, faults):
         assert str(raised.value).splitlines() == [f"{tmp_path}/file.yaml: {fault}" for fault in faults]
 
 
+class Dated(Closed):
+    day: str
+
+
+def test_a_day_or_a_number_in_the_place_of_a_text_is_to_be_put_in_quotes(tmp_path):
+    for text, has_remedy in {"2026-01-31": True, "7": True, "[a]": False}.items():
+        (tmp_path / "file.yaml").write_text(f"day: {text}\n")
+        with pytest.raises(DataError, match="day: .* is not allowed: input should be a valid string") as raised:
+            read_checked(Dated, tmp_path / "file.yaml", DataError)
+        assert str(raised.value).endswith("; put it in quotes") == has_remedy
+
+
 def test_a_name_that_is_begun_is_suggested_before_one_that_is_like_it():
     names = ["conative", "comparative-correlative", "comparative-idiom"]
     assert near_to("comparative", names) == "comparative-idiom"

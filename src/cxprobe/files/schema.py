@@ -1,6 +1,7 @@
 """YAML files read against a closed pydantic model, with all their faults reported at once."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import date
 from difflib import get_close_matches
 from os.path import commonprefix
 from pathlib import Path
@@ -145,8 +146,11 @@ def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mappin
             # A check that finds several writes each on a line; one of the whole file names its keys itself.
             messages = str(fault["ctx"]["error"]).split("\n")
             return [f"{path}: {message}" if path else message for message in messages]
-        case _:
-            return [f"{path}: {shown(fault['input'])} is not allowed: {fault['msg'][0].lower()}{fault['msg'][1:]}"]
+        case kind:
+            is_plain = kind == "string_type" and isinstance(fault["input"], date | float | int)
+            remedy = "; put it in quotes" if is_plain else ""
+            what = f"{fault['msg'][0].lower()}{fault['msg'][1:]}{remedy}"
+            return [f"{path}: {shown(fault['input'])} is not allowed: {what}"]
 
 
 def _place(fault: ErrorDetails, content: Any) -> tuple[str, Any]:
