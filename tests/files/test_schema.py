@@ -64,7 +64,7 @@ class Dated(Closed):
 def test_a_day_or_a_number_in_the_place_of_a_text_is_to_be_put_in_quotes(tmp_path):
     for text, has_remedy in {"2026-01-31": True, "7": True, "[a]": False}.items():
         (tmp_path / "file.yaml").write_text(f"day: {text}\n")
-        with pytest.raises(DataError, match="day: .* is not allowed: input should be a valid string") as raised:
+        with pytest.raises(DataError, match=r"day: .* is not allowed: input should be a valid string") as raised:
             read_checked(Dated, tmp_path / "file.yaml", DataError)
         assert str(raised.value).endswith("; put it in quotes") == has_remedy
 
