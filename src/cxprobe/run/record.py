@@ -209,9 +209,10 @@ def begin() -> RunContext:
 
     def git(*arguments: str) -> str:
         try:
-            return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout.strip()
+            done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=True)
         except (OSError, subprocess.CalledProcessError):  # no git, no repository, or nobody has told it a name
             return ""
+        return done.stdout.strip()
 
     commit = git("rev-parse", "HEAD") or "unknown"
     dirty = commit == "unknown" or bool(git("status", "--porcelain", "--", *DECISIVE))
