@@ -232,5 +232,5 @@ def test_the_first_page_says_which_model_is_better_at_what_by_the_corrected_diff
     ):
         table = pd.DataFrame([compared | {"difference": difference, "p_holm": p}])
         inputs = SimpleNamespace(tasks=["pairs"], constructions={"toy": named}, table=lambda _, table=table: table)
-        alone = "The meaning of constructions was asked of n alone."
+        alone = "Only n was asked about meaning."
         assert _better(findings, inputs, ReportModels({}, shown=["m", "n"])) == [*said, alone]

@@ -150,7 +150,7 @@ def _better(findings: Sequence[Finding], inputs: ReportInputs, models: ReportMod
     for question, panel in PANELS.items():
         only = [models.label(slug) for slug in by_model([one for one in shown if one.question == question])]
         if better and 0 < len(only) < len(by_model(shown)):
-            said.append(f"The {panel} of constructions was asked of {' and '.join(only)} alone.")
+            said.append(f"Only {' and '.join(only)} {'was' if len(only) == 1 else 'were'} asked about {panel}.")
     return said
 
 
