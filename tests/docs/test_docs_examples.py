@@ -11,8 +11,8 @@ from conftest import ROOT
 pytestmark = pytest.mark.pipeline
 
 NOTEBOOKS = [ROOT / "notebooks" / f"{name}.ipynb" for name in ("probe_a_construction", "score_your_sentences")]
-CHECKED = ROOT / "docs" / "howto" / "check-a-number.md"  # which reads the results of a project
-WITH_PYTHON = [page for page in PAGES if fences(page, "python") and page != CHECKED]
+# That page reads the results of a project: tests/pipelines/test_one_number.py.
+WITH_PYTHON = [page for page in PAGES if fences(page, "python") and page.name != "check-a-number.md"]
 
 
 @pytest.fixture
@@ -28,16 +28,6 @@ def test_the_python_of_a_page_runs(page, elsewhere):
     names: dict[str, object] = {}
     for number, text in enumerate(fences(page, "python"), start=1):
         exec(compile(text, f"{name_of(page)}, example {number}", "exec"), names)
-
-
-def test_a_number_is_checked_as_its_page_does(finished_project, monkeypatch):
-    monkeypatch.chdir(finished_project)
-    [text] = fences(CHECKED, "python")
-    names: dict = {}
-    exec(text.replace('"smollm2-135m", "ditransitive"', '"clm", "toy"'), names)
-    row = names["place"].loc["construction", "value"]
-    assert names["by_frame"].mean() == pytest.approx(row)
-    assert names["margins"].mean() == pytest.approx(names["by_frame"].loc[names["frame"]], abs=1e-5)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -8,8 +8,10 @@ import pytest
 from command_line import call
 from mlflow import MlflowClient
 from whole_project import runs
+from written_pages import fences
 
 import cxprobe
+from conftest import ROOT
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import significant
 from cxprobe.results.findings import estimate_of
@@ -95,3 +97,13 @@ def test_compare_asks_the_frames_of_the_pipeline_and_gives_its_rates(finished_pr
     assert len(both[0]) > 4
     shared = both[0].index.difference(["shuffled", "less_shuffled"])  # which compare does not ask
     pd.testing.assert_frame_equal(both[0].loc[shared], both[1], check_dtype=False, atol=1e-5)
+
+
+def test_a_number_is_checked_as_its_page_does(finished_project, monkeypatch):
+    monkeypatch.chdir(finished_project)
+    [text] = fences(ROOT / "docs/howto/check-a-number.md", "python")
+    names: dict = {}
+    exec(text.replace('"smollm2-135m", "ditransitive"', '"clm", "toy"'), names)
+    row = names["place"].loc["construction", "value"]
+    assert names["by_frame"].mean() == pytest.approx(row)
+    assert names["margins"].mean() == pytest.approx(names["by_frame"].loc[names["frame"]], abs=1e-5)
