@@ -60,8 +60,7 @@ def export(
     format_name: Annotated[
         Literal["hf", "csv", "items"],
         typer.Argument(
-            metavar="FORMAT",
-            help="hf: a data set of the hub. csv: every answer. items: a spreadsheet for people.",
+            metavar="FORMAT", help="hf: a data set of the hub. csv: every answer. items: a spreadsheet for people."
         ),
     ],
     target: Annotated[

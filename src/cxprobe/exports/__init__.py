@@ -231,8 +231,5 @@ def _made_items(params: Params, names: Iterable[str] = tuple(TASKS)) -> tuple[di
     return items, left_out
 
 
-EXPORTS: Mapping[str, Callable[[Params], Exported]] = {
-    "hf": export_hub,
-    "csv": export_responses,
-}
+EXPORTS: Mapping[str, Callable[[Params], Exported]] = {"hf": export_hub, "csv": export_responses}
 """Format -> what makes it."""

@@ -96,11 +96,7 @@ Sources = Mapping[str, Sequence[Sequence[Pair]]]
 """Source -> its pairs in portions, such as constructions."""
 
 
-def pairs_shown_to(
-    member: Member,
-    model: MeasuredModel[MaskedLM | CausalLM] | None,
-    sources: Sources,
-) -> Sources:
+def pairs_shown_to(member: Member, model: MeasuredModel[MaskedLM | CausalLM] | None, sources: Sources) -> Sources:
     """Return the pairs that a model is asked about: all, or the second sentences of those with a context.
 
     A file is shown those of all sources, so that an answer to none of them is noticed.

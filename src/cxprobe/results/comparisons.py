@@ -105,9 +105,7 @@ def compare_models(
 
 
 def _compared(
-    items: Mapping[str, pd.DataFrame],
-    members: Sequence[Member],
-    series: Mapping[str, Series],
+    items: Mapping[str, pd.DataFrame], members: Sequence[Member], series: Mapping[str, Series]
 ) -> Iterator[tuple[str, str, str, bool]]:
     """Yield each kind of comparison, its two models, and whether it is tested."""
     known = {member.slug: member for member in members}
@@ -141,10 +139,7 @@ def _compared(
 
 
 def compare(
-    responses: pd.DataFrame,
-    facets: Sequence[Facet],
-    members: Sequence[Member],
-    series: Mapping[str, Series],
+    responses: pd.DataFrame, facets: Sequence[Facet], members: Sequence[Member], series: Mapping[str, Series]
 ) -> pd.DataFrame:
     """Return the paired differences of models on the same items, by each facet by which models are compared.
 

@@ -134,8 +134,10 @@ def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[
     outcome = _leave_out(stage, reason) if reason else work(stage)
     if outcome is None:
         raise TypeError(f"{stage.name} returned no outcome in its main process")
-    if not stage.name.startswith("report"):
-        stage.data.mkdir(parents=True, exist_ok=True)  # DVC expects this output even if it is empty
+    if not stage.name.startswith("report") and not any(stage.data.glob("*")):
+        write_bytes(
+            b"there is nothing to keep\n", stage.data / "empty.txt"
+        )  # DVC needs an output, and warns of an empty one
     records = write_results(stage, outcome)
     keep_context(records, replace(context, finished=milliseconds()))
     if records and os.environ.get(TRACKING) != LATER:

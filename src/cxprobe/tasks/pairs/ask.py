@@ -72,10 +72,14 @@ def preference_questions(pairs: pd.DataFrame, name: str, prompts: PreferenceProm
 
 
 def drawn_pairs(section: PairsParams, made: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.DataFrame]:
-    """Return the pairs of each source that instructed models are asked about, see `draw_pairs`."""
+    """Return the pairs of each source that instructed models are asked about, see `draw_pairs`.
+
+    Those of two equal texts are left out, since there is nothing to choose.
+    """
     number = section.ask.pairs_per_construction if section.ask else None
     by = ["construction", "words", "group"]
-    return {source: draw_pairs(table, by, number, seed) for source, table in made.items()}
+    differ = {source: table[table["good"] != table["bad"]] for source, table in made.items()}
+    return {source: draw_pairs(table, by, number, seed) for source, table in differ.items()}
 
 
 def draw_pairs(pairs: pd.DataFrame, by: Sequence[str], number: int | None, seed: int) -> pd.DataFrame:
