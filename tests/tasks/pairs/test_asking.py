@@ -1,12 +1,13 @@
 """Questions that show both texts of a minimal pair."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cxprobe.tasks.pairs.ask import draw_pairs, load_preference_prompts, preference_questions
+from cxprobe.tasks.pairs.ask import draw_pairs, drawn_pairs, load_preference_prompts, preference_questions
 
 FILE = """\
 prompts: {own: "Which is likelier?"}
@@ -63,3 +64,11 @@ def test_another_seed_draws_other_items_and_no_number_draws_all():
     one, other = (set(draw_pairs(table, ["group"], 10, seed)["item"]) for seed in (1, 2))
     assert one != other
     pd.testing.assert_frame_equal(draw_pairs(table, ["group"], None, 1), table)
+
+
+def test_pairs_of_two_equal_texts_are_drawn_by_no_seed():
+    section = SimpleNamespace(ask=SimpleNamespace(pairs_per_construction=1))
+    texts = {"good": ["Same.", "Right."], "bad": ["Same.", "Wrong."], "item": ["equal", "other"]}
+    made = {"benchmark": pd.DataFrame(texts).assign(construction="toy")}
+    drawn = [drawn_pairs(section, made, seed)["benchmark"]["item"].tolist() for seed in range(8)]
+    assert drawn == [["other"]] * 8
