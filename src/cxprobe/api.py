@@ -551,7 +551,7 @@ class Survey:
     in nats: what the model expects of the meaning where preferences for names, places and answers cancel.
 
     Attributes:
-        are_all: Whether these are all constructions, by held-out frames: of others there are no verdicts.
+        are_all: Whether these are all constructions, by held-out frames. Only then are there verdicts.
         seconds: How long all models take, as far as a short trial of each tells.
         differences: The paired differences of every two models that were measured, first less second. Columns of
             `cxprobe.results.comparisons.COMPARISON`, with the construction and the condition: of pairs of form in
@@ -595,7 +595,7 @@ class Survey:
             folder: The folder of all constructions; None for those that cxprobe carries.
 
         Raises:
-            ConstructionError: There is no such construction, or its files have faults.
+            ConstructionError: A construction does not exist, or its files have faults.
             DataError: There is no model or no construction, two models have one name, or one cannot score a pair (see
                 `LanguageModel.compare`).
         """

@@ -68,7 +68,7 @@ def missing_extra(fault: ImportError) -> str | None:
 
 
 def raise_faults(error: type[Exception], faults: Iterable[str]) -> None:
-    """Raise an error that has a line for each fault; none if there is no fault."""
+    """Raise an error with one line for each fault; do nothing if there is no fault."""
     if lines := [*faults]:
         raise error("\n".join(lines))
 
